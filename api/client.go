@@ -87,7 +87,12 @@ func (c *Client) Pages(ctx context.Context, q PageQuery) (*PageList, error) {
 
 // Page returns a page with its content. doc is a document id, the first 8 or more digits of one, or a URL.
 func (c *Client) Page(ctx context.Context, doc string) (*page.Page, error) {
-	return call(ctx, c, getPage, PageRef{doc})
+	return c.PagePart(ctx, StoredQuery{Doc: doc})
+}
+
+// PagePart returns a page with the part of its content that q asks for.
+func (c *Client) PagePart(ctx context.Context, q StoredQuery) (*page.Page, error) {
+	return call(ctx, c, getPage, q)
 }
 
 // DeletePage deletes a page, its versions and its stored responses.

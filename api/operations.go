@@ -42,7 +42,7 @@ var (
 	fetchPage = op[FetchRequest, page.Page](reads, "fetchPage", "POST /api/v1/fetch",
 		"fetches a page as markdown; a failed fetch answers its own status and a page object whose error is set")
 	listPages = op[PageQuery, PageList](reads, "listPages", "GET /api/v1/pages", "lists the pages that were read")
-	getPage   = op[PageRef, page.Page](reads, "getPage", "GET /api/v1/pages/{doc}",
+	getPage   = op[StoredQuery, page.Page](reads, "getPage", "GET /api/v1/pages/{doc}",
 		"returns a page with its content; doc is an id, the first 8 or more digits of one, or an escaped URL")
 	convertPage = op[PageRef, page.Page](writes, "convertPage", "POST /api/v1/pages/{doc}/convert",
 		"converts a page again from what its origin answered, as it is stored, and returns it; asks no origin")

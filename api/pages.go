@@ -11,8 +11,8 @@ import (
 // FetchRequest asks for a page. The zero value of each field but URL is its default.
 type FetchRequest struct {
 	URL string `json:"url"` // absolute, http or https
-	// markdown (default), text, html (the origin's own in UTF-8, or the text of what is not HTML), prompt, screenshot (a
-	// PNG, in place of content), or json, which is markdown too
+	// markdown (default), text, html (the origin's own in UTF-8, or the text of what is not HTML), prompt, summary (or the
+	// page, if it has none), screenshot (a PNG, in place of content), json, which is markdown too, or none: no content
 	Format       string `json:"format,omitempty"`
 	OutputFormat string `json:"output_format,omitempty"` // another name of format
 	Force        bool   `json:"force_refresh,omitempty"` // ask the origin even if the cache could answer
@@ -22,6 +22,9 @@ type FetchRequest struct {
 	MaxTokens int `json:"max_tokens,omitempty"` // cut content at about so many tokens; 0 no limit
 	// skip so many code points of the content: next of a page that was cut
 	Start int `json:"start,omitempty"`
+	// start, max_chars and max_tokens hold to the character for content in any form, without front matter and a note
+	// where it is cut; total_chars says how long the whole is
+	Exact bool `json:"exact,omitempty"`
 	// the most characters of the page's HTML that a model is given which converts it, if less than fetch.max_html_chars
 	MaxHTMLChars int `json:"max_html_chars,omitempty"`
 
@@ -50,6 +53,14 @@ type FetchRequest struct {
 // PageRef names a page: a document id, the first 8 or more digits of one, or a URL.
 type PageRef struct {
 	Doc string `path:"doc"`
+}
+
+// StoredQuery names a page as a PageRef does, and may ask for a part of its content.
+type StoredQuery struct {
+	Doc       string `path:"doc"`
+	Section   string `query:"section" doc:"only the section under this heading, or with this fragment or passage"`
+	Start     int    `query:"start" doc:"skip so many characters; next of a part"`
+	MaxTokens int    `query:"max_tokens" doc:"at most about so many tokens, in whole lines; next says where to go on"`
 }
 
 // PageQuery selects pages. Its zero value selects the fifty visited last.

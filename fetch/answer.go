@@ -54,7 +54,7 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	links := a.links() // its warning is one of the fields
 	ans := &Answer{
 		Page: p, Status: status, Header: f.fields(a, form.tag()), Links: links, Cache: a.outcome,
-		Private: a.private || a.credentials, made: r,
+		Private: a.private || a.credentials, made: r, untold: a.untold,
 	}
 	if recalled && a.outcome != (cache.Outcome{}) && a.outcome.Detail == "" {
 		ans.Cache.Detail = cache.DetailRendition
@@ -93,8 +93,10 @@ const warnPastEnd = "start-past-end"
 func (f *Fetcher) form(a *attempt) form {
 	p, r := a.page, a.best
 	if a.shown != nil {
-		r = a.shown
-		p.Tokens = r.Tokens
+		if r = a.shown; p.Section != "" || a.req.View.Selector != "" || a.req.View.Drop != "" {
+			p.Give(r.Tokens)
+		}
+		p.Tokens = r.Tokens // of the same in another form
 	}
 	if a.compacts() {
 		short := *r
@@ -108,7 +110,7 @@ func (f *Fetcher) form(a *attempt) form {
 			a.warn(warnPastEnd + "=" + strconv.Itoa(n))
 		}
 		markdown, cut = skipRunes(body, a.req.View.Start), true
-		p.Tokens = convert.Tokens(markdown)
+		p.Give(convert.Tokens(markdown))
 	}
 	// others' counts are their word only
 	if limit := a.req.MaxTokens; limit > 0 && (p.Tokens > limit || r.From != page.Local) {
@@ -117,20 +119,24 @@ func (f *Fetcher) form(a *attempt) form {
 			p.Next = a.req.View.Start + utf8.RuneCount(markdown[min(block, next):next])
 			markdown, cut = kept, true
 			a.warn("truncated")
-			p.Tokens = convert.Tokens(markdown)
+			p.Give(convert.Tokens(markdown))
 		}
 	}
 	switch {
 	case a.req.HTML && a.content != nil && (a.kind == media.HTML || media.Legible(a.content)):
 		p.ContentFormat = "html"
+		p.Tokens, p.Info.HTMLTokens = a.best.HTMLTokens, a.best.HTMLTokens // nothing was spared
+		written := a.asWritten()
 		if a.kind != media.HTML {
-			p.ContentFormat = "text"
+			p.ContentFormat, p.Tokens = "text", convert.Tokens(written)
 		}
-		return form{markdown: a.asWritten()}
+		return form{markdown: written}
 	case a.req.Text:
 		p.ContentFormat = "text"
 		_, plain := page.SplitFrontMatter(markdown)
-		return form{markdown: []byte(convert.Text(string(plain)))}
+		text := []byte(convert.Text(string(plain)))
+		p.Tokens = convert.Tokens(text)
+		return form{markdown: text}
 	}
 	content := markdown
 	var block string

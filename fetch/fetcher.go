@@ -300,6 +300,7 @@ type Request struct {
 	Unattended bool
 
 	NoVisit bool // store the page but count no visit, because there is no reader (rule E13)
+	Told    bool // the caller tells what its reader got of the page ([Fetcher.Tell]): the visit counts that
 	Unread  bool // a person looks after the page: it is the one that readers get, but this is no visit
 	Links   bool // return the page's links: Answer.Links
 	Source  bool // return the page's HTML too: Answer.Source
@@ -345,7 +346,8 @@ type Answer struct {
 	// Repeat is why an equal request gets an equal answer again; nil if not requested, or if it might get another one.
 	Repeat *Repeat
 
-	made *store.Rendition // the whole page
+	made   *store.Rendition // the whole page
+	untold *untold          // the visit, which [Fetcher.Tell] counts
 }
 
 // Stats are counters since the start.

@@ -60,8 +60,29 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	}
 	v := a.visit()
 	v.ID, v.Time = p.VisitID, now
-	f.o.Store.AddVisit(a.named, v)
+	if a.req.Told {
+		a.untold = &untold{a.named, v}
+	} else {
+		f.o.Store.AddVisit(a.named, v)
+	}
 	f.putFetched(a)
+}
+
+// untold is a visit of a page that is counted once it is known what the reader got.
+type untold struct {
+	key   page.Key
+	visit store.Visit
+}
+
+// countVisit counts the visit of an answer that waits for what its reader got.
+func (f *Fetcher) countVisit(a *Answer) {
+	if a == nil || a.untold == nil {
+		return
+	}
+	v := a.untold.visit
+	v.Tokens, v.HTMLTokens = a.Page.Tokens, a.Page.Info.HTMLTokens
+	f.o.Store.AddVisit(a.untold.key, v)
+	a.untold = nil
 }
 
 // visit returns the visit of the attempt's reader for the store, without ID and time.
@@ -115,6 +136,7 @@ func (f *Fetcher) putFetched(a *attempt) {
 func (a *attempt) record() page.Record {
 	r := a.page.Record
 	r.ContentFormat, r.Tokens, r.Warnings = "markdown", a.best.Tokens, a.best.Warnings
+	r.Info.HTMLTokens = a.best.HTMLTokens
 	if page.HasWarning(a.warnings, page.WarnNotIndexed) {
 		r.Warnings = append(slices.Clip(r.Warnings), page.WarnNotIndexed)
 	}

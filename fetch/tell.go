@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/page"
@@ -42,6 +43,15 @@ func TellPage(e *journal.Entry, p *page.Page) {
 	}
 }
 
+// Give makes the tokens of a page those of the texts that its reader gets of it: a part, or other forms.
+func Give(p *page.Page, texts ...string) {
+	n := 0
+	for _, text := range texts {
+		n += convert.Tokens(text)
+	}
+	p.Give(n)
+}
+
 // Reading is what came of a page that was asked for by another door than the proxy's port.
 type Reading struct {
 	Began  time.Time
@@ -63,9 +73,11 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.Why }
 
-// Tell adds a reading to the list of requests. Who asks is known by ctx ([journal.With]).
+// Tell adds a reading to the list of requests, and counts its visit if that waits for it (Request.Told). The tokens of
+// the answer's page are those of what the reader got ([Give]). Who asks is known by ctx ([journal.With]).
 func (f *Fetcher) Tell(ctx context.Context, r Reading) {
 	f = f.newest.Load()
+	f.countVisit(r.Answer)
 	if f.o.Journal == nil {
 		return
 	}

@@ -76,12 +76,12 @@ func runChanges(ctx context.Context, c *call) (*result, error) {
 }
 
 // again fetches a page, so that its present content is compared, for the tool page_changes. It obeys robots.txt as the
-// tool fetch does. The content itself is of no use here: the fetch has stored it as a version.
+// tool fetch does. The content itself is not wanted: the fetch stores it as a version.
 func (c *call) again(ctx context.Context, url string) error {
 	if err := c.mayFetch(ctx, url); err != nil {
 		return err
 	}
-	_, err := c.get(ctx, url, false)
+	_, err := c.get(ctx, api.FetchRequest{URL: url, Format: "none"}, false)
 	return err
 }
 
@@ -89,8 +89,8 @@ func (c *call) again(ctx context.Context, url string) error {
 // others.
 func (c *call) showChange(_ int, s outline.SectionChange) (string, any) {
 	s.Heading, s.Fragment = clip.Line(s.Heading, 500), clip.Line(s.Fragment, 200)
-	if w := c.server.cut(s.Text, 0, 0, usualTokens/2); w.next > 0 {
-		s.Text = w.text + fmt.Sprintf("\n[Cut: %d of %d characters. Read the rest as section %q.]", w.next, w.total,
+	if w := c.server.cut(s.Text, usualTokens/2); w.Next > 0 {
+		s.Text = w.Text + fmt.Sprintf("\n[Cut: %d of %d characters. Read the rest as section %q.]", w.Next, w.Total,
 			s.Fragment)
 	}
 	where := cmp.Or(s.Heading, "the text before the first heading")

@@ -7,6 +7,7 @@ import (
 	"mime"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -86,53 +87,49 @@ func runFetch(ctx context.Context, c *call) (*result, error) {
 	if err := c.mayFetch(ctx, url); err != nil {
 		return nil, err
 	}
-	g, err := c.get(ctx, url, c.args.flag("raw"))
-	if err != nil {
-		return nil, err
-	}
 	tokens, asked := c.args.number("max_tokens"), c.args.number("max_tokens") > 0
 	if !asked {
 		// The reference server bounds characters alone. The tokens bound a page in a script that has several tokens a
 		// character, on which a client would refuse the whole result.
 		tokens = mostTokens
 	}
-	w := c.server.cut(g.content, c.args.number("start_index"), c.args.number("max_length"), tokens)
-	if w.spent && !asked {
-		c.note("A result has at most %d tokens: these are fewer than the %d characters asked for", mostTokens,
-			c.args.number("max_length"))
+	start, chars := c.args.number("start_index"), c.args.number("max_length")
+	g, err := c.get(ctx, api.FetchRequest{URL: url, Start: start, MaxChars: chars, MaxTokens: tokens}, c.args.flag("raw"))
+	if err != nil {
+		return nil, err
 	}
-	said := w.text
+	said, next, total := g.page.Content, g.page.Next, g.page.Total
+	if next > 0 && !asked && utf8.RuneCountInString(said) < chars {
+		c.note("A result has at most %d tokens: these are fewer than the %d characters asked for", mostTokens, chars)
+	}
 	switch {
-	case w.total == 0 && g.prefix == "" && w.start == 0:
+	case total == 0 && g.prefix == "" && start == 0:
 		said = textNothing
-	case w.text == "":
+	case said == "":
 		said = textNoMore
-	case w.next > 0:
-		said += fmt.Sprintf(textTruncated, w.next)
+	case next > 0:
+		said += fmt.Sprintf(textTruncated, next)
 	}
 	about := facts(g.page)
-	about["start_index"], about["total_length"] = w.start, w.total
-	if w.next > 0 {
-		about["next_start_index"] = w.next
+	about["start_index"], about["total_length"] = start, total
+	if next > 0 {
+		about["next_start_index"] = next
 	}
 	return &result{text: c.noted() + g.prefix + "Contents of " + url + ":\n" + said, about: about, bare: true}, nil
 }
 
-// got is a page fetched for a tool, with its whole content, before any part is cut.
+// got is a page fetched for a tool, with the part of its content that was asked for.
 type got struct {
-	page    *page.Page
-	content string
-	prefix  string // text of the reference server before content that it cannot simplify
+	page   *page.Page
+	prefix string // text of the reference server before content that it cannot simplify
 }
 
-// get fetches a page for the tools fetch, page_changes and ingest, and for the prompt. With raw, and for text, data and
-// code, the content is the origin's own. Errors have the words of the reference server. It adds the warnings of the
-// page to the notes of the call.
-func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
-	r := api.FetchRequest{
-		URL: url, Force: c.args.flag("fresh"), Section: c.args.text("section"), Session: c.session,
-		Agent: c.agent,
-	}
+// get fetches a page, or the part of its content that r asks for, for the tools fetch, page_changes and ingest, and for
+// the prompt. With raw, and for text, data and code, the content is the origin's own. Errors have the words of the
+// reference server. It adds the warnings of the page to the notes of the call.
+func (c *call) get(ctx context.Context, r api.FetchRequest, raw bool) (*got, error) {
+	r.Force, r.Section, r.Session, r.Agent = c.args.flag("fresh"), c.args.text("section"), c.session, c.agent
+	r.Exact = true
 	if raw {
 		r.Format, r.Section = "html", ""
 	}
@@ -148,11 +145,8 @@ func (c *call) get(ctx context.Context, url string, raw bool) (*got, error) {
 			p = plain
 		}
 	}
-	g := &got{page: p, content: p.Content}
-	if p.ContentFormat == "markdown" {
-		_, body := page.SplitFrontMatter([]byte(p.Content)) // of markdown from the origin
-		g.content = string(body)
-	} else {
+	g := &got{page: p}
+	if p.ContentFormat != "markdown" {
 		g.prefix = fmt.Sprintf(textCannotSimplify, p.ContentType)
 	}
 	c.warn(p)
@@ -296,17 +290,16 @@ func (s *Server) addPrompt(to *sdk.Server) {
 		if c.client, err = s.client(ctx); err != nil {
 			return nil, err
 		}
-		g, err := c.get(ctx, url, false)
+		g, err := c.get(ctx, api.FetchRequest{URL: url, MaxTokens: mostTokens}, false)
 		if err != nil {
 			return said("Failed to fetch "+url, err.Error()), nil
 		}
-		w := s.cut(g.content, 0, 0, mostTokens)
-		content := w.text
-		if w.total == 0 && g.prefix == "" {
+		content := g.page.Content
+		if g.page.Total == 0 && g.prefix == "" {
 			content = textNothing
 		}
-		if w.next > 0 {
-			content += fmt.Sprintf(textTruncated, w.next)
+		if g.page.Next > 0 {
+			content += fmt.Sprintf(textTruncated, g.page.Next)
 		}
 		return said("Contents of "+url, c.noted()+g.prefix+content), nil
 	})

@@ -24,6 +24,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/knowledge"
@@ -41,6 +42,7 @@ type world struct {
 	know   *knowledge.Knowledge
 	users  *users.Directory
 	store  *store.Store
+	told   *journal.Journal
 	addr   string        // of an admin port that has the server at /mcp
 	asked  atomic.Int64  // requests for pages that reached the origin
 	edited atomic.Bool   // the guide has changed
@@ -55,6 +57,7 @@ const userAgent = "readthru/test"
 func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 	tb.Helper()
 	w := &world{came: make(chan struct{}, 10), end: make(chan struct{}, 10), left: make(chan struct{}, 10)}
+	w.told = journal.New(journal.Options{})
 	origin := httptest.NewUnstartedServer(http.HandlerFunc(w.answer))
 	origin.Config.ErrorLog = log.New(io.Discard, "", 0)
 	origin.StartTLS()
@@ -76,7 +79,7 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 	}
 	c := cache.New(cache.Options{Page: page.IsPage, Markdown: page.IsMarkdown, Store: db, Next: origins})
 	f := fetch.New(fetch.Options{
-		Client: c, Direct: origins, Store: db, FrontMatter: true, UserAgent: userAgent,
+		Client: c, Direct: origins, Store: db, FrontMatter: true, UserAgent: userAgent, Journal: w.told,
 		BlockedDomains: []string{"medium.com"}, MarkdownNew: fetch.MarkdownNew{Mode: "off"},
 	})
 	if w.know, err = knowledge.Open(knowledge.Options{Store: db, Anchors: f.Anchors}); err != nil {
@@ -96,7 +99,7 @@ func newWorld(tb testing.TB, change func(*mcp.Options)) *world {
 	w.server = mcp.New(o)
 	w.api = server.New(server.Options{
 		Fetch: f, Store: db, Knowledge: w.know, Dir: tb.TempDir(), Version: "test", Instance: "instance",
-		MarkdownNewMode: "off", Token: "token", TrustUser: true, Users: w.users,
+		MarkdownNewMode: "off", Token: "token", TrustUser: true, Users: w.users, Journal: w.told,
 		MCP: func(*server.Server) http.Handler { return w.server },
 	})
 	front := httptest.NewServer(w.api)

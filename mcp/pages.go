@@ -35,35 +35,40 @@ func pageTool() tool {
 	}
 }
 
-// runPage does the tool get_page. A section comes from the operation for sections, since only the outline knows where
-// it ends; positions are then counted within it.
+// runPage does the tool get_page. Positions in a section are counted within it.
 func runPage(ctx context.Context, c *call) (*result, error) {
-	p, err := stored(ctx, c, c.client.Page)
+	ref, err := c.ref()
 	if err != nil {
 		return nil, err
 	}
-	// The budget is for text; what front matter says is in the metadata of the result.
-	_, body := page.SplitFrontMatter([]byte(p.Content))
-	content := string(body)
-	about := facts(p)
-	if name := c.section(); name != "" {
-		sec, err := c.client.Section(ctx, p.Doc, name)
-		if err != nil {
-			return nil, err
+	q := api.StoredQuery{
+		Doc: ref, Section: c.section(), Start: c.args.number("start"), MaxTokens: c.args.number("max_tokens"),
+	}
+	p, err := c.client.PagePart(ctx, q)
+	if notFound(err) && q.Section != "" {
+		if _, unknown := c.client.Outline(ctx, ref); unknown == nil {
+			return nil, err // of the section
 		}
-		content = sec.Content
-		about["section"] = sec.Heading.Fragment
 	}
-	w := c.server.cut(content, c.args.number("start"), 0, c.args.number("max_tokens"))
-	said := w.text
+	if notFound(err) {
+		return nil, fmt.Errorf("%s is not stored: fetch it first", clip.Line(ref, 300))
+	}
+	if err != nil {
+		return nil, err
+	}
+	about := facts(p)
+	if q.Section != "" {
+		about["section"] = p.Section
+	}
+	said := p.Content
 	switch {
-	case w.text == "":
+	case said == "":
 		said = textNoMore
-	case w.next > 0:
-		said += fmt.Sprintf("\n\n[Cut: %d of %d characters. Continue with start %d.]", w.next, w.total, w.next)
-		about["next_start"] = w.next
+	case p.Next > 0:
+		said += fmt.Sprintf("\n\n[Cut: %d of %d characters. Continue with start %d.]", p.Next, p.Total, p.Next)
+		about["next_start"] = p.Next
 	}
-	about["start"], about["total_length"] = w.start, w.total
+	about["start"], about["total_length"] = q.Start, p.Total
 	head := fmt.Sprintf("%s\n%s\ndoc %s, read %s\n\n", orURL(clip.Line(p.Title, 300), p.URL), p.URL, p.Doc,
 		day(p.FetchedAt))
 	return &result{text: head + said, about: about}, nil

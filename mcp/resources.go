@@ -12,7 +12,6 @@ import (
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge"
-	"github.com/readthru/readthru/page"
 )
 
 // markdownType is the media type of every resource: passages and stored pages are markdown.
@@ -77,14 +76,13 @@ func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 	if err != nil {
 		return nil, err
 	}
-	var content string
+	var w api.Piece
 	if doc, ok := strings.CutPrefix(uri, "page://"); ok {
-		p, err := b.Page(ctx, strings.Trim(doc, "/"))
+		p, err := b.PagePart(ctx, api.StoredQuery{Doc: strings.Trim(doc, "/"), MaxTokens: mostTokens})
 		if err != nil {
 			return nil, noResource(uri, err)
 		}
-		_, body := page.SplitFrontMatter([]byte(p.Content))
-		content = string(body)
+		w = api.Piece{Text: p.Content, Next: p.Next, Total: p.Total}
 	} else {
 		name, id, _ := strings.Cut(strings.TrimPrefix(uri, "kb://"), "/")
 		p, err := b.Passage(ctx, id)
@@ -95,14 +93,13 @@ func (s *Server) readResource(ctx context.Context, req *sdk.ReadResourceRequest)
 		if !ofBase(p.Sources, name) {
 			return nil, sdk.ResourceNotFoundError(uri)
 		}
-		content = p.Text
+		w = s.cut(p.Text, mostTokens)
 	}
-	w := s.cut(content, 0, 0, mostTokens)
-	if w.next > 0 {
-		w.text += fmt.Sprintf("\n\n[Cut: %d of %d characters.]", w.next, w.total)
+	if w.Next > 0 {
+		w.Text += fmt.Sprintf("\n\n[Cut: %d of %d characters.]", w.Next, w.Total)
 	}
 	return &sdk.ReadResourceResult{
-		Contents:  []*sdk.ResourceContents{{URI: uri, MIMEType: markdownType, Text: w.text}},
+		Contents:  []*sdk.ResourceContents{{URI: uri, MIMEType: markdownType, Text: w.Text}},
 		Cacheable: sdk.Cacheable{CacheScope: "private"},
 	}, nil
 }

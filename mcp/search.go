@@ -228,11 +228,11 @@ func runIngest(ctx context.Context, c *call) (*result, error) {
 		if err := c.mayFetch(ctx, in.URL); err != nil {
 			return nil, err
 		}
-		g, err := c.get(ctx, in.URL, false)
+		g, err := c.get(ctx, api.FetchRequest{URL: in.URL}, false)
 		if err != nil {
 			return nil, err
 		}
-		in.Text = g.content
+		in.Text = g.page.Content
 		in.Title = cmp.Or(in.Title, g.page.Title)
 		if strings.TrimSpace(in.Text) == "" {
 			return nil, fmt.Errorf("%s has no text", in.URL)

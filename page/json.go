@@ -11,7 +11,7 @@ import (
 // field of a Page that is not named here is not written.
 const members = `
 	doc url final_url canonical_url normalized_url url_type display
-	title description meta content content_format excerpt section next
+	title description meta content content_format excerpt section next total_chars
 	metadata kbs readme symbol_map github_info summary summary_type
 	markdown_source markdown_tokens content_hash size_bytes bytes status_code content_type
 	created_at updated_at first_visited_at last_visited_at fetched_at visit_id visit_count

@@ -174,7 +174,8 @@ type Answer struct {
 	Content string `json:"content,omitempty"`
 	Section string `json:"section,omitempty"` // Content is this section alone
 	// Content was cut: ask for what follows with start at this code point
-	Next int `json:"next,omitempty"`
+	Next  int `json:"next,omitempty"`
+	Total int `json:"total_chars,omitempty"` // of the whole content, if a part was asked for to the character
 	// of an ingested text: what its author says about it, as strings, numbers and booleans
 	Metadata    Metadata `json:"metadata,omitempty"`
 	Bases       []string `json:"kbs,omitempty"`          // of a stored page: the knowledge bases that hold it
@@ -191,6 +192,15 @@ type Answer struct {
 
 	Console    []string `json:"console,omitempty"`    // on request: what the page logged as errors in a browser
 	Screenshot []byte   `json:"screenshot,omitempty"` // on request: PNG of the whole page
+}
+
+// Give makes the tokens of a page those that its reader gets. If they are fewer, those of the HTML become fewer in the
+// same proportion: what a reader of a part was spared is that of the part.
+func (p *Page) Give(tokens int) {
+	if tokens < p.Tokens {
+		p.Info.HTMLTokens = int(int64(p.Info.HTMLTokens) * int64(tokens) / int64(p.Tokens))
+	}
+	p.Tokens = tokens
 }
 
 // Page is the page object of the API. A new field belongs to one of the types embedded here.

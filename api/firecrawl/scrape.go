@@ -75,7 +75,7 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	}
 	who, _ := users.Of(ctx)
 	req := o.request(v, u, agent)
-	req.User = who.Name()
+	req.User, req.Told = who.Name(), true
 	reading := fetch.Reading{Began: time.Now(), Asked: req}
 	if over, ok := errors.AsType[*users.OverError](who.Meter.AskPage(reading.Began)); ok {
 		reading.Err = &fetch.RefusedError{Status: http.StatusTooManyRequests, Why: over.Error()}
@@ -88,6 +88,9 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	defer func() {
 		if wrong != nil && err == nil {
 			reading.Given, reading.Wrong = 0, wrong.Error()
+		} else if got != nil && err == nil {
+			reading.Given = got.give(ans)
+			who.Meter.Count(time.Now(), users.PageUse(int64(ans.Page.Tokens), int64(ans.Page.Info.HTMLTokens)))
 		}
 		s.o.Crawl.Fetcher.Tell(journal.By(ctx, journal.DoorFirecrawl), reading)
 	}()
@@ -112,16 +115,9 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	if err := unreadable(ans.Page); err != nil {
 		return nil, err
 	}
-	who.Meter.Count(time.Now(), users.PageUse(int64(ans.Page.Tokens), int64(ans.Page.Info.HTMLTokens)))
 	_, markdown := page.SplitFrontMatter(ans.Body)
 	d := &document{Metadata: metadata(asked, ans.Page), private: ans.Private || !ans.Page.Stored}
 	d.fill(o, string(markdown), ans.Links, ans.Source, ans.Trimmed)
-	reading.Given = len(ans.Screenshot)
-	for _, text := range []*string{d.Markdown, d.HTML, d.RawHTML} {
-		if text != nil {
-			reading.Given += len(*text)
-		}
-	}
 	if ans.Screenshot != nil {
 		d.Screenshot = "data:image/png;base64," + base64.StdEncoding.EncodeToString(ans.Screenshot)
 	}
@@ -147,6 +143,18 @@ func (s *Service) scrape(ctx context.Context, v version, u *url.URL, asked strin
 	}
 	d.Warning = o.warning(told)
 	return d, nil
+}
+
+// give makes the tokens of an answer's page those of the formats that the document has, and returns their bytes.
+func (d *document) give(ans *fetch.Answer) int {
+	texts := []string{string(d.JSON)}
+	for _, text := range []*string{d.Markdown, d.HTML, d.RawHTML, d.Summary} {
+		if text != nil {
+			texts = append(texts, *text)
+		}
+	}
+	fetch.Give(ans.Page, texts...)
+	return len(ans.Screenshot) + len(strings.Join(texts, ""))
 }
 
 // fill sets those formats of a document that are wanted and at hand.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server/asker"
+	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/journal"
@@ -91,13 +92,15 @@ func (s *Service) FetchPage(ctx context.Context, r api.FetchRequest) (*page.Page
 		p.Content, p.ContentFormat = "", ""
 		return p, nil
 	}
+	if err = s.summarise(ctx, p, r, a.Private); err == nil {
+		shape(p, r)
+	}
 	if a.Page != nil {
 		who.Meter.Count(time.Now(), users.PageUse(int64(p.Tokens), int64(p.Info.HTMLTokens)))
 	}
-	if err := s.summarise(ctx, p, r, a.Private); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	shape(p, r)
 	return p, nil
 }
 
@@ -112,12 +115,16 @@ func (s *Service) tell(ctx context.Context, r api.FetchRequest, told fetch.Readi
 
 // forFetcher returns a request of the API as the fetcher takes it.
 func forFetcher(r api.FetchRequest, u *url.URL) fetch.Request {
+	if r.Exact {
+		r.Start, r.MaxTokens = 0, 0 // shape cuts
+	}
 	return fetch.Request{
 		URL: u, Method: http.MethodGet, Own: true, Force: r.Force, NoRemote: isLocal(r), NoStore: !persists(r),
 		Text: r.Format == "text", HTML: r.Format == "html" || r.Format == "verbatim", Reader: r.Format == "verbatim",
 		MaxTokens: r.MaxTokens, MaxHTMLChars: r.MaxHTMLChars, Agent: r.Agent, Session: r.Session,
 		Set: cmp.Or(r.Session, api.DefaultSession), View: viewOf(r),
 		Render: r.Render, WaitFor: r.WaitFor, Console: r.Console, Screenshot: r.Format == "screenshot",
+		Told: true,
 	}
 }
 
@@ -139,12 +146,12 @@ func (s *Service) pageOf(p *page.Page, a *fetch.Answer) (*page.Page, error) {
 // summarise gives p the summary that r asks for: a stored one, or a new one, made without fetching again (rule B6). If
 // r asks for none, p gets the stored one.
 func (s *Service) summarise(ctx context.Context, p *page.Page, r api.FetchRequest, private bool) error {
-	if r.Summary == "" {
+	if r.Summary == "" && r.Format != "summary" {
 		s.Summarised(p)
 		return nil
 	}
-	made, err := s.o.Summary.Make(ctx, p, summary.Request{Kind: summary.Kind(r.Summary), Hint: r.Hint, Local: private ||
-		isLocal(r)})
+	kind := summary.Kind(cmp.Or(r.Summary, "auto"))
+	made, err := s.o.Summary.Make(ctx, p, summary.Request{Kind: kind, Hint: r.Hint, Local: private || isLocal(r)})
 	if errors.Is(err, summary.ErrNothing) {
 		warn(p, "nothing-to-summarise")
 		return nil
@@ -182,10 +189,10 @@ func resolve(r *api.FetchRequest) error {
 func checkFetch(r *api.FetchRequest) error {
 	switch {
 	case !slices.Contains([]string{
-		"", "markdown", "text", "html", "verbatim", "prompt", "screenshot", "json",
+		"", "markdown", "text", "html", "verbatim", "prompt", "summary", "screenshot", "json", "none",
 	}, r.Format):
 		return api.Problem(http.StatusBadRequest,
-			"format %q is not markdown, text, html, verbatim, prompt, screenshot or json", r.Format)
+			"format %q is not markdown, text, html, verbatim, prompt, summary, screenshot, json or none", r.Format)
 	case !slices.Contains([]string{"", "auto", "always", "never"}, r.Render):
 		return api.Problem(http.StatusBadRequest, "render %q is not auto, always or never", r.Render)
 	case r.MaxChars < 0:
@@ -194,6 +201,8 @@ func checkFetch(r *api.FetchRequest) error {
 		return api.Problem(http.StatusBadRequest, "max_tokens is negative")
 	case r.MaxHTMLChars < 0:
 		return api.Problem(http.StatusBadRequest, "max_html_chars is negative")
+	case r.Format == "prompt" && r.Exact:
+		return api.Problem(http.StatusBadRequest, "a prompt is not cut to the character: leave out exact")
 	}
 	if _, err := summary.Parse(cmp.Or(r.Summary, "auto")); err != nil {
 		return api.Problem(http.StatusBadRequest, "%s", err)
@@ -305,9 +314,44 @@ func orUnknown(contentType string) string {
 	return contentType
 }
 
-// shape gives p's content the form and length that the fetch r asks for, and says where the next part begins when it is
-// cut.
+// shape gives p's content the form and length that the fetch r asks for, says where the next part begins when it is
+// cut, and makes p's tokens those of what is left.
 func shape(p *page.Page, r api.FetchRequest) {
+	whole := p.Content
+	switch {
+	case r.Format == "none":
+		p.Content, p.ContentFormat = "", ""
+	case r.Format == "summary" && p.Summary != "":
+		p.Content = p.Summary + "\n"
+	case r.Exact:
+		cutExactly(p, r.Start, r.MaxChars, r.MaxTokens)
+	default:
+		cutRoughly(p, r)
+	}
+	give(p, whole)
+}
+
+// give makes p's tokens those of its content, if that is another one than the whole was.
+func give(p *page.Page, whole string) {
+	if p.Tokens > 0 && p.Content != whole {
+		fetch.Give(p, p.Content)
+	}
+}
+
+// cutExactly leaves the part of p's content that begins at a character and has at most so many characters and tokens,
+// 0 for any, without front matter.
+func cutExactly(p *page.Page, start, chars, tokens int) {
+	if p.ContentFormat == "markdown" {
+		_, body := page.SplitFrontMatter([]byte(p.Content)) // of markdown from the origin
+		p.Content = string(body)
+	}
+	part := api.CutPiece(p.Content, start, chars, tokens, convert.Tokens[string])
+	p.Content, p.Next, p.Total = part.Text, part.Next, part.Total
+}
+
+// cutRoughly makes a prompt of p's content, or leaves the first characters of it, for people and programs that read p
+// as a whole.
+func cutRoughly(p *page.Page, r api.FetchRequest) {
 	limit := r.MaxChars
 	text, short := p.Content, false
 	switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/convert"
@@ -40,7 +41,23 @@ func (s *Service) passageOf(d *knowledge.Document, name string) (*knowledge.Pass
 }
 
 // GetSection returns the section of a page or document under a heading, or that in which a passage stands.
-func (s *Service) GetSection(_ context.Context, q api.SectionQuery) (*api.SectionText, error) {
+func (s *Service) GetSection(ctx context.Context, q api.SectionQuery) (*api.SectionText, error) {
+	began := time.Now()
+	sec, err := s.section(q)
+	if err != nil {
+		return nil, err
+	}
+	if p, read, err := s.whole(q.Doc); err == nil && read {
+		whole := p.Content
+		p.Content = sec.Content
+		give(p, whole)
+		s.tellStored(ctx, p, began)
+	}
+	return sec, nil
+}
+
+// section is GetSection without a word to the list of requests.
+func (s *Service) section(q api.SectionQuery) (*api.SectionText, error) {
 	if q.Name == "" {
 		return nil, api.Problem(http.StatusBadRequest, "name is missing: a heading of the page, or its fragment")
 	}

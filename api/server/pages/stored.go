@@ -37,22 +37,63 @@ func (s *Service) ListPages(_ context.Context, q api.PageQuery) (*api.PageList, 
 	return &api.PageList{Pages: api.OrEmpty(pages), Next: next}, nil
 }
 
-// GetPage returns a page with its content: of a repository also its README and symbol map (rule B33), and of every page
-// the stored summary. A document of a knowledge base that is not a page has the same form.
-func (s *Service) GetPage(ctx context.Context, ref api.PageRef) (*page.Page, error) {
+// GetPage returns a page with its content, or a part of that: of a repository also its README and symbol map (rule
+// B33), and of every page the stored summary. A document of a knowledge base that is not a page has the same form.
+func (s *Service) GetPage(ctx context.Context, q api.StoredQuery) (*page.Page, error) {
 	began := time.Now()
-	key, p, err := s.find(ref.Doc)
+	p, read, err := s.whole(q.Doc)
+	if err == nil {
+		err = s.partOf(p, q)
+	}
+	if err != nil || !read {
+		return p, err
+	}
+	s.tellStored(ctx, p, began)
+	return s.Summarised(p), nil
+}
+
+// partOf leaves the part of p's content that q asks for.
+func (s *Service) partOf(p *page.Page, q api.StoredQuery) error {
+	if q.Start < 0 || q.MaxTokens < 0 {
+		return api.Problem(http.StatusBadRequest, "start or max_tokens is negative")
+	}
+	whole := p.Content
+	if q.Section != "" {
+		sec, err := s.section(api.SectionQuery{Doc: q.Doc, Name: q.Section})
+		if err != nil {
+			return err
+		}
+		p.Content, p.Section = sec.Content, sec.Heading.Fragment
+	}
+	if q.Start > 0 || q.MaxTokens > 0 {
+		cutExactly(p, q.Start, 0, q.MaxTokens)
+	}
+	give(p, whole)
+	return nil
+}
+
+// tellStored adds to the list of requests that an agent or a command got a page, or a part of it, as it is stored.
+func (s *Service) tellStored(ctx context.Context, p *page.Page, began time.Time) {
+	by, _ := journal.AskerOf(ctx)
+	if by.Door == api.DoorMCP || by.Door == api.DoorCommand {
+		s.o.Fetch.TellStored(ctx, p, began, asker.User(ctx))
+	}
+}
+
+// whole returns a page that was read, or a document that is none in the form of one, with its content.
+func (s *Service) whole(ref string) (_ *page.Page, read bool, _ error) {
+	key, p, err := s.find(ref)
 	if err != nil {
-		if d, known := s.document(ref.Doc); known {
+		if d, known := s.document(ref); known {
 			p := pageLike(d)
 			p.Bases = s.o.Knowledge.BasesOf(d.Key)
-			return p, nil
+			return p, false, nil
 		}
-		return nil, err
+		return nil, false, err
 	}
 	md, err := s.o.Store.Markdown(key)
 	if err != nil {
-		return nil, fmt.Errorf("read content of %s: %w", p.URL, err)
+		return nil, true, fmt.Errorf("read content of %s: %w", p.URL, err)
 	}
 	full := *p
 	full.Content, full.ContentFormat, full.Stored = string(md), "markdown", true
@@ -62,10 +103,7 @@ func (s *Service) GetPage(ctx context.Context, ref api.PageRef) (*page.Page, err
 	if full.GitHub != nil {
 		full.Readme, full.SymbolMap = fetch.PartsOf(md)
 	}
-	if by, _ := journal.AskerOf(ctx); by.Door == api.DoorMCP || by.Door == api.DoorCommand {
-		s.o.Fetch.TellStored(ctx, &full, began, asker.User(ctx))
-	}
-	return s.Summarised(&full), nil
+	return &full, true, nil
 }
 
 // ConvertPage makes a page again from what its origin answered, which is stored.
@@ -79,7 +117,7 @@ func (s *Service) ConvertPage(ctx context.Context, ref api.PageRef) (*page.Page,
 	} else if err != nil {
 		return nil, err
 	}
-	return s.GetPage(ctx, ref)
+	return s.GetPage(ctx, api.StoredQuery{Doc: ref.Doc})
 }
 
 // pageLike returns a document that is not a page in the form of one.

@@ -39,7 +39,7 @@ func (p *program) printChanged(ctx context.Context, b *api.Client, r api.FetchRe
 	follows bool,
 ) error {
 	asJSON := r.Format == "json"
-	r.Format = ""
+	r.Format = "none"
 	if at, err := api.Since(since, time.Now()); err == nil { // before the fetch, which may add a version
 		since = at.Format(time.RFC3339Nano)
 	}

@@ -110,6 +110,9 @@ func (p *program) fetchCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if r.Summary != "" && r.Format == "markdown" {
+				r.Format = "summary"
+			}
 			front := s.Convert.FrontMatter && !c.Bool("no-front-matter")
 			return p.WithClient(c.Context, func(b *api.Client) error {
 				return p.fetchAll(c.Context, b, urls, r, front, listed)
@@ -192,7 +195,7 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 	if format == "screenshot" {
 		return p.printImage(pg.Screenshot)
 	}
-	if summarised && format != "prompt" {
+	if summarised && format == "text" {
 		pg = summaryOf(pg)
 	}
 	if pg.Next > 0 {
@@ -244,13 +247,10 @@ func pageWall(pg *page.Page) error {
 	return terminal.WithHint(fmt.Errorf("%s is %s and not the page", page.MaskString(pg.URL), what), help)
 }
 
-// summaryOf returns a page whose content is its summary.
+// summaryOf returns a page whose content is its summary, as text.
 func summaryOf(pg *page.Page) *page.Page {
 	short := *pg
-	short.Content, short.Next = pg.Summary+"\n", 0
-	if pg.ContentFormat == "text" {
-		short.Content = convert.Text(short.Content)
-	}
+	short.Content, short.Next = convert.Text(pg.Summary+"\n"), 0
 	return &short
 }
 
