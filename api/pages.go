@@ -265,6 +265,8 @@ type Robots struct {
 	URL     string `json:"url,omitempty"`    // of robots.txt; empty if no site was asked
 	Status  int    `json:"status,omitempty"` // of the response; 0 if there was none
 	Text    string `json:"text,omitempty"`   // its first 8 KiB
+
+	Error *page.Error `json:"error,omitempty"` // why there was no response
 }
 
 // CheckQuery asks what agents get of a page.

@@ -253,14 +253,12 @@ func (c *call) mayFetch(ctx context.Context, url string) error {
 	switch {
 	case r.Allowed:
 		return nil
-	case r.Status == 0:
-		if _, err := c.client.Versions(ctx, url); err == nil {
-			return nil
+	case r.Error != nil:
+		if _, err := c.client.Versions(ctx, url); err == nil || r.Error.Kind == "blocked" {
+			return nil // a site that is blocked is for the fetch to report
 		}
-		if strings.Contains(r.Reason, "Blocked: "+r.URL) {
-			return nil // the site is blocked, which the fetch reports
-		}
-		return fmt.Errorf(textRobotsUnreachable, r.URL) //nolint:staticcheck // the reference server's words
+		//nolint:staticcheck // the reference server's words
+		return fmt.Errorf(textRobotsUnreachable+": %s", r.URL, r.Error.Why())
 	case r.Status >= 400:
 		return fmt.Errorf(textRobotsRefused, r.URL, r.Status) //nolint:staticcheck // the reference server's words
 	}

@@ -139,6 +139,16 @@ func TestEachReadIsARequestByItsDoor(t *testing.T) {
 			},
 			[]told{{Door: "mcp", Agent: "Cursor/2", Outcome: "refused", Status: 403}},
 		},
+		{
+			"a site that cannot be asked for robots.txt", func(t *testing.T, w *world) {
+				t.Helper()
+				r, err := w.client.By(api.DoorMCP).For("Cursor/2").Robots(t.Context(), "https://nobody.test/x")
+				if err != nil || r.Allowed || r.Error == nil || r.Error.Kind != fetch.KindTLS {
+					t.Errorf("allowed: %+v, %v", r, err)
+				}
+			},
+			[]told{{Door: "mcp", Agent: "Cursor/2", Outcome: "failed", Status: 502}},
+		},
 		{"what robots.txt forbids, for who only wants to know", func(t *testing.T, w *world) {
 			t.Helper()
 			if _, err := w.client.Robots(t.Context(), "https://example.com/forbidden/x"); err != nil {

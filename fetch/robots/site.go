@@ -26,6 +26,7 @@ const (
 type Verdict struct {
 	Allowed  bool
 	Reason   string        // why not, in one plain sentence; empty if allowed
+	Err      error         // why robots.txt could not be had, of which nothing is known; else nil
 	Delay    time.Duration // Crawl-delay between requests; 0: none
 	Sitemaps []string      // absolute URLs of the sitemaps that it names; at most 100
 
@@ -62,6 +63,7 @@ type Site struct {
 	text     string
 	long     bool      // there was more than MaxSize
 	why      string    // if not empty, everything is disallowed for this reason
+	err      error     // in the place of the file, if nothing is known of it
 	fetched  time.Time // when the rules were fetched
 	until    time.Time // when to fetch again
 }
@@ -97,7 +99,7 @@ func Judge(file *url.URL, status int, text []byte, long bool, err error, token s
 	}
 	got.why = fmt.Sprintf("%s answered HTTP %d, which forbids everything until it can be read", file, status)
 	if err != nil {
-		got.status = 0
+		got.status, got.err = 0, err
 		got.why = fmt.Sprintf("%s could not be read, which forbids everything: %v", file, err)
 	}
 	return got
@@ -114,7 +116,7 @@ func (s *Site) Verdict(file, u *url.URL, token string) Verdict {
 	}
 	switch path := PathOf(u); {
 	case s.why != "":
-		v.Reason = s.why
+		v.Reason, v.Err = s.why, s.err
 	case u.EscapedPath() == "/robots.txt" || s.rules.Allows(path):
 		v.Allowed, v.Preferences = true, s.rules.Preferences(path)
 	default:

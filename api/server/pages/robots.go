@@ -17,6 +17,7 @@ import (
 // nothing, as in the reference fetch server for MCP. Offline, and for a blocked site, no robots.txt is fetched and the
 // URL is allowed: the fetch itself reports the failure.
 func (s *Service) GetRobots(ctx context.Context, q api.RobotsQuery) (*api.Robots, error) {
+	began := time.Now()
 	u, err := page.Parse(q.URL)
 	if err != nil {
 		return nil, api.Problem(http.StatusBadRequest, "%s", err)
@@ -32,11 +33,20 @@ func (s *Service) GetRobots(ctx context.Context, q api.RobotsQuery) (*api.Robots
 	if v.Status == http.StatusUnauthorized || v.Status == http.StatusForbidden {
 		r.Allowed, r.Reason = false, v.URL+" may not be read"
 	}
-	if by, _ := journal.AskerOf(ctx); by.Door == api.DoorMCP && !r.Allowed && (r.Status != 0 || !s.stored(u)) {
-		s.o.Fetch.Tell(ctx, fetch.Reading{ // the tool server asks before it reads, and leaves it at that
-			Began: time.Now(), Asked: fetch.Request{URL: u, User: asker.User(ctx), Agent: by.Agent},
-			Err: &fetch.RefusedError{Status: http.StatusForbidden, Why: r.Reason},
-		})
+	told := fetch.Reading{
+		Began: began, Asked: fetch.Request{URL: u, User: asker.User(ctx)},
+		Err: &fetch.RefusedError{Status: http.StatusForbidden, Why: r.Reason},
+	}
+	if v.Err != nil { // nobody refused anything
+		failed := fetch.Explain(u, v.Err)
+		r.Error, told.Err = failed.Page(), failed
+		if r.Error.Kind == fetch.KindBlocked {
+			return r, nil // the fetch reports it
+		}
+	}
+	if by, _ := journal.AskerOf(ctx); by.Door == api.DoorMCP && !r.Allowed && (v.Err == nil || !s.stored(u)) {
+		told.Asked.Agent = by.Agent
+		s.o.Fetch.Tell(ctx, told) // the tool server asks before it reads, and leaves it at that
 	}
 	return r, nil
 }
