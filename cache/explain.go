@@ -217,7 +217,7 @@ func (p *policy) explainSelection(q *request, r *store.Response) (lines []Line, 
 func (p *policy) basisText(r *store.Response, cc *control, from basis) string {
 	switch {
 	case from == ofPages:
-		return "this cache's own, for a page that states none"
+		return "this cache's own, for a page that states none (cache.page_ttl)"
 	case from == forced:
 		return "a rule of this cache, whatever the response states"
 	case from == heuristic:

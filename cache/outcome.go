@@ -24,6 +24,8 @@ type Outcome struct {
 	Stored    bool
 	Collapsed bool
 	Detail    string
+	Lifetime  time.Duration // of a hit: how long it is fresh in all, if a rule or this cache says that and not its origin
+	Ruled     bool          // a rule says it
 	Took      time.Duration // of a hit: what the origin took to answer when the response was stored
 	Received  time.Time     // of a hit: when the stored response was received, or validated last
 	Reuse     *Reuse        // of a fresh hit that an equal request would get again; else nil
@@ -211,7 +213,7 @@ func (o Outcome) Why() (reason, section string) {
 	case o.Hit && o.TTL < 0:
 		return "A stale stored response was answered: the request allows it, or the origin failed.", "§4.2.4"
 	case o.Hit:
-		return "A stored response is fresh.", "§4.2"
+		return "A stored response is fresh." + o.whyFresh(), "§4.2"
 	case o.Status == http.StatusNotModified:
 		return "The stored response was stale, and the origin says that it has not changed.", "§4.3"
 	}
@@ -233,6 +235,22 @@ func (o Outcome) Why() (reason, section string) {
 	}
 	return "", ""
 }
+
+// whyFresh says of a fresh hit who but its origin decides how long it is fresh, and how a reader gets a newer one; "" if
+// the origin says it.
+func (o Outcome) whyFresh() string {
+	switch {
+	case o.Lifetime == 0:
+		return ""
+	case o.Ruled:
+		return " A rule keeps it for " + short(o.Lifetime) + ", whatever its origin says." + forNewer
+	}
+	return " Its origin does not say for how long: pages are kept for " + short(o.Lifetime) + " then (cache.page_ttl)." +
+		forNewer
+}
+
+// forNewer says how a reader gets what the origin has now.
+const forNewer = " For a new one: readthru fetch --force, or Cache-Control: no-cache in the request."
 
 // floorSeconds returns d in whole seconds, rounded towards negative infinity: a response that has just become stale has
 // a ttl of -1, not of 0.

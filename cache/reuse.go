@@ -44,10 +44,14 @@ type verdict struct {
 	ttl    time.Duration // remaining freshness lifetime; negative if stale
 	why    string        // the fwd parameter of Cache-Status, if the request is forwarded
 	detail string        // the detail parameter of Cache-Status, if any
+	life   time.Duration // if not 0, the lifetime, which is not the origin's
+	ruled  bool          // it is a rule's
 }
 
 // hit returns the outcome of a hit with this verdict.
-func (v verdict) hit() Outcome { return Outcome{Hit: true, TTL: v.ttl, Detail: v.detail} }
+func (v verdict) hit() Outcome {
+	return Outcome{Hit: true, TTL: v.ttl, Detail: v.detail, Lifetime: v.life, Ruled: v.ruled}
+}
 
 // judge decides whether the stored response r, which q selects, may answer q at the time now (RFC 9111 §4).
 func (p *policy) judge(q *request, r *store.Response, now time.Time) verdict {
@@ -56,7 +60,7 @@ func (p *policy) judge(q *request, r *store.Response, now time.Time) verdict {
 	current := age(r, now)
 	v := verdict{action: reuse, ttl: remaining(life, r, now)}
 	if from == ofPages || from == forced {
-		v.detail = "override"
+		v.detail, v.life, v.ruled = "override", life, from == forced
 	}
 	if p.offline {
 		v.detail = DetailOffline

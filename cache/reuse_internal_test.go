@@ -274,3 +274,31 @@ func TestPagesThatStateNoLifetimeGetOne(t *testing.T) {
 		}
 	}
 }
+
+// TestWhyAHitIsFresh: a lifetime that the origin did not state is said to be ours, with what asks for a newer answer.
+func TestWhyAHitIsFresh(t *testing.T) {
+	p := shared
+	p.pageLifetime = 24 * time.Hour
+	ruled := p
+	ruled.rule = func(*url.URL) Rule { return Rule{Lifetime: time.Hour} }
+	const newer = " For a new one: readthru fetch --force, or Cache-Control: no-cache in the request."
+	for _, tt := range []struct {
+		p            *policy
+		stored, want string
+	}{
+		{&p, "Content-Type: text/html\nCache-Control: max-age=60", "A stored response is fresh."},
+		{
+			&p, "Content-Type: text/html", "A stored response is fresh. Its origin does not say for how long: pages are kept " +
+				"for 24h0m0s then (cache.page_ttl)." + newer,
+		},
+		{
+			&ruled, "Content-Type: text/html\nCache-Control: max-age=60",
+			"A stored response is fresh. A rule keeps it for 1h0m0s, whatever its origin says." + newer,
+		},
+	} {
+		v := tt.p.judge(get(tt.p, ""), stored(tt.p, tt.stored), epoch.Add(time.Second))
+		if got, _ := v.hit().Why(); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.stored, got, tt.want)
+		}
+	}
+}
