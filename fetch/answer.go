@@ -54,7 +54,7 @@ func (f *Fetcher) answer(a *attempt, recalled bool) *Answer {
 	links := a.links() // its warning is one of the fields
 	ans := &Answer{
 		Page: p, Status: status, Header: f.fields(a, form.tag()), Links: links, Cache: a.outcome,
-		Private: a.private || a.credentials, made: r, untold: a.untold,
+		Private: a.private || a.credentials, made: r, count: a.count,
 	}
 	if recalled && a.outcome != (cache.Outcome{}) && a.outcome.Detail == "" {
 		ans.Cache.Detail = cache.DetailRendition

@@ -40,7 +40,7 @@ type attempt struct {
 	memorable bool         // what comes of it may be kept
 	everybody bool         // nothing but its response can forbid that: everybody who asks gets the same
 	sharing   *sharing     // with peers; nil: nothing
-	untold    *untold      // the visit that waits for what its reader got; nil: none does
+	count     func()       // counts the visit with the tokens that its reader got; nil: it is none
 }
 
 // asked is what is known of a page before anybody is asked for it.

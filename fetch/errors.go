@@ -39,7 +39,9 @@ type Error struct {
 	advice string // what to do about it; empty if nothing is known
 
 	outcome cache.Outcome // KindHTTP: the cache's
-	again   bool          // it is that of an earlier request, and the origin was not asked
+	fetchMS int64         // KindHTTP: how long the origin took, and the bytes of its answer
+	bytes   int64
+	again   bool // it is that of an earlier request, and the origin was not asked
 
 	Payment    []page.Payment // KindHTTP: how the origin offers to be paid for the page
 	RetryAfter time.Duration  // KindHTTP: the delay that the origin asks for, at most a week; 0: none

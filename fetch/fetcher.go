@@ -346,8 +346,8 @@ type Answer struct {
 	// Repeat is why an equal request gets an equal answer again; nil if not requested, or if it might get another one.
 	Repeat *Repeat
 
-	made   *store.Rendition // the whole page
-	untold *untold          // the visit, which [Fetcher.Tell] counts
+	made  *store.Rendition // the whole page
+	count func()           // the visit, for [Fetcher.Tell] (Request.Told); nil: it is none
 }
 
 // Stats are counters since the start.

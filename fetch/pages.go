@@ -241,7 +241,7 @@ func (a *attempt) headOfView() bool { return a.req.Method == http.MethodHead && 
 func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error) {
 	none := &Error{
 		Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status, RetryAfter: retryAfter(a.resp, time.Now()),
-		outcome: a.outcome,
+		outcome: a.outcome, fetchMS: a.page.Info.FetchMS, bytes: a.size(),
 	}
 	if a.outcome.Unasked() && a.outcome.Detail == cache.DetailOffline {
 		none.Kind, none.Type = KindOffline, "destination_unavailable"

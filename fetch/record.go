@@ -60,29 +60,14 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	}
 	v := a.visit()
 	v.ID, v.Time = p.VisitID, now
-	if a.req.Told {
-		a.untold = &untold{a.named, v}
-	} else {
+	a.count = func() {
+		v.Tokens, v.HTMLTokens = p.Tokens, p.Info.HTMLTokens
 		f.o.Store.AddVisit(a.named, v)
 	}
-	f.putFetched(a)
-}
-
-// untold is a visit of a page that is counted once it is known what the reader got.
-type untold struct {
-	key   page.Key
-	visit store.Visit
-}
-
-// countVisit counts the visit of an answer that waits for what its reader got.
-func (f *Fetcher) countVisit(a *Answer) {
-	if a == nil || a.untold == nil {
-		return
+	if !a.req.Told {
+		a.count()
 	}
-	v := a.untold.visit
-	v.Tokens, v.HTMLTokens = a.Page.Tokens, a.Page.Info.HTMLTokens
-	f.o.Store.AddVisit(a.untold.key, v)
-	a.untold = nil
+	f.putFetched(a)
 }
 
 // visit returns the visit of the attempt's reader for the store, without ID and time.

@@ -77,7 +77,9 @@ func (e *RefusedError) Error() string { return e.Why }
 // the answer's page are those of what the reader got ([Give]). Who asks is known by ctx ([journal.With]).
 func (f *Fetcher) Tell(ctx context.Context, r Reading) {
 	f = f.newest.Load()
-	f.countVisit(r.Answer)
+	if r.Asked.Told && r.Answer != nil && r.Answer.count != nil {
+		r.Answer.count()
+	}
 	if f.o.Journal == nil {
 		return
 	}
@@ -143,8 +145,11 @@ func tellAnswer(e *journal.Entry, r Reading) {
 // tellError records in a journal's entry why there is no answer. An answer of the origin that is no success is told
 // like any answer.
 func tellError(e *journal.Entry, err *Error) {
-	e.Status = err.HTTPStatus()
+	e.Status, e.BytesOut = err.HTTPStatus(), int64(len(err.Error()))
 	TellOutcome(e, err.outcome)
+	if !err.outcome.Hit && !err.again {
+		e.OriginMS, e.BytesIn = err.fetchMS, err.bytes
+	}
 	switch {
 	case err.again:
 		e.Outcome, e.Cache, e.Section, e.SavedMS = journal.Failed, "", "", 0

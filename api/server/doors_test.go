@@ -123,12 +123,12 @@ func TestEachReadIsARequestByItsDoor(t *testing.T) {
 		}, []told{page("api", "agent/1", "", "hit")}},
 		{
 			"not found", fetched("", api.FetchRequest{URL: gone}),
-			[]told{{Door: "api", Agent: "agent/1", Outcome: "miss", Status: 404}},
+			[]told{{Door: "api", Agent: "agent/1", Outcome: "miss", Status: 404, Given: true}},
 		},
 		{"not found, for Firecrawl", func(t *testing.T, w *world) {
 			t.Helper()
 			scrape(t, w, `{"url":"`+gone+`"}`)
-		}, []told{{Door: "firecrawl", Agent: "sdk/1", Outcome: "miss", Status: 404}}},
+		}, []told{{Door: "firecrawl", Agent: "sdk/1", Outcome: "miss", Status: 404, Given: true}}},
 		{
 			"what robots.txt forbids the tool server", func(t *testing.T, w *world) {
 				t.Helper()
@@ -147,7 +147,7 @@ func TestEachReadIsARequestByItsDoor(t *testing.T) {
 					t.Errorf("allowed: %+v, %v", r, err)
 				}
 			},
-			[]told{{Door: "mcp", Agent: "Cursor/2", Outcome: "failed", Status: 502}},
+			[]told{{Door: "mcp", Agent: "Cursor/2", Outcome: "failed", Status: 502, Given: true}},
 		},
 		{"what robots.txt forbids, for who only wants to know", func(t *testing.T, w *world) {
 			t.Helper()
@@ -157,15 +157,15 @@ func TestEachReadIsARequestByItsDoor(t *testing.T) {
 		}, nil},
 		{
 			"a blocked site", fetched("", api.FetchRequest{URL: "https://medium.com/x"}),
-			[]told{{Door: "api", Agent: "agent/1", Outcome: "refused", Status: 403}},
+			[]told{{Door: "api", Agent: "agent/1", Outcome: "refused", Status: 403, Given: true}},
 		},
 		{
 			"a site that cannot be reached", fetched("", api.FetchRequest{URL: "https://nobody.test/x"}),
-			[]told{{Door: "api", Agent: "agent/1", Outcome: "failed", Status: 502}},
+			[]told{{Door: "api", Agent: "agent/1", Outcome: "failed", Status: 502, Given: true}},
 		},
 		{
 			"and at once again", fetched("", api.FetchRequest{URL: "https://nobody.test/x"}),
-			[]told{{Door: "api", Agent: "agent/1", Outcome: "failed", Status: 502}},
+			[]told{{Door: "api", Agent: "agent/1", Outcome: "failed", Status: 502, Given: true}},
 		},
 	} {
 		w, j := newToldWorld(t)
@@ -183,6 +183,9 @@ func TestEachReadIsARequestByItsDoor(t *testing.T) {
 		var got []told
 		list, _, _ := j.After(last, journal.Filter{}, 10)
 		for _, e := range list {
+			if e.OriginStatus == http.StatusNotFound && e.BytesIn == 0 {
+				t.Errorf("%s: the origin's answer has no bytes", tt.name)
+			}
 			if e.Why == "" || e.Client != "127.0.0.1" && e.Client != "192.0.2.1" {
 				t.Errorf("%s: why %q, client %q", tt.name, e.Why, e.Client)
 			}
@@ -211,7 +214,7 @@ func TestWorkWithoutAReaderIsTold(t *testing.T) {
 		{"crawl", "", "", "miss", 200, true, false, true},
 		{"crawl", "", "", "miss", 200, true, false, true},
 		{"crawl", "", "", "miss", 200, true, false, true},
-		{"crawl", "", "", "miss", 404, false, false, false},
+		{"crawl", "", "", "miss", 404, false, true, false},
 	}
 	var got []told
 	eventually.True(t, "all pages are told", func() bool {

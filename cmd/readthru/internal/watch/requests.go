@@ -204,10 +204,12 @@ func (p *program) printRequest(c *cli.Context, e *journal.Entry, stored string) 
 	for _, w := range e.Warnings {
 		rows = append(rows, []string{"warning", w})
 	}
-	if e.OriginMS > 0 {
-		rows = append(rows, []string{"step", fmt.Sprintf("origin answered, %d ms", e.OriginMS)})
-	} else if e.OriginStatus > 0 {
-		rows = append(rows, []string{"step", fmt.Sprintf("origin answered %d", e.OriginStatus)})
+	if e.OriginMS > 0 || e.OriginStatus > 0 {
+		answered := "origin answered"
+		if e.OriginStatus > 0 {
+			answered += " " + strconv.Itoa(e.OriginStatus)
+		}
+		rows = append(rows, []string{"step", fmt.Sprintf("%s, %d ms", answered, e.OriginMS)})
 	}
 	for _, a := range e.Attempts {
 		rows = append(rows, []string{"step", fmt.Sprintf("%s %s, %d ms %s", a.Step, a.Outcome, a.MS, a.Reason)})
