@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/media"
+	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/page"
 )
@@ -109,7 +110,7 @@ func (f *Fetcher) form(a *attempt) form {
 		if n := utf8.RuneCount(body); a.req.View.Start >= n {
 			a.warn(warnPastEnd + "=" + strconv.Itoa(n))
 		}
-		markdown, cut = skipRunes(body, a.req.View.Start), true
+		markdown, cut = body[len(clip.Runes(string(body), a.req.View.Start)):], true
 		p.Give(convert.Tokens(markdown))
 	}
 	// others' counts are their word only
@@ -184,7 +185,8 @@ func (f *Fetcher) complete(a *attempt) {
 	}
 	r := *a.best // it may be shared
 	content := bodyOf(r.Markdown, r.From)
-	r.ContentHash, r.MarkdownChars, r.Excerpt = hexSum(content), utf8.RuneCount(content), excerpt(content)
+	r.ContentHash, r.MarkdownChars = hexSum(content), utf8.RuneCount(content)
+	r.Excerpt = page.Excerpt(content[:min(len(content), 16<<10)], page.ExcerptLength)
 	r.FetchedAt = a.started.UTC().Truncate(time.Second)
 	if t, err := http.ParseTime(a.resp.Header.Get("Date")); err == nil {
 		r.FetchedAt = t.UTC()
@@ -193,11 +195,6 @@ func (f *Fetcher) complete(a *attempt) {
 		r.FetchedAt = known.FetchedAt
 	}
 	a.best = &r
-}
-
-// excerpt returns the first words of a page for lists, from its first 16 KiB.
-func excerpt(markdown []byte) string {
-	return page.Excerpt(markdown[:min(len(markdown), 16<<10)], page.ExcerptLength)
 }
 
 // size is the length of the origin's content as it was received, 0 when it is not known.

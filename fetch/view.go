@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/fetch/media"
@@ -160,15 +159,6 @@ func (a *attempt) narrowMarkdown(o convert.Options) {
 	shown.Markdown, shown.ContentHash = content[begin:end], ""
 	shown.Tokens = convert.Tokens(shown.Markdown)
 	a.shown, a.page.Section = &shown, section
-}
-
-// skipRunes returns markdown without its first start code points, for an answer that continues another one.
-func skipRunes(md []byte, start int) []byte {
-	for ; start > 0 && len(md) > 0; start-- {
-		_, size := utf8.DecodeRune(md)
-		md = md[size:]
-	}
-	return md
 }
 
 // origins reports whether the request needs the origin's content beside the page, which a rendition does not have.
