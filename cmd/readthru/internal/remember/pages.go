@@ -147,7 +147,12 @@ func (p *program) diffPage(c *cli.Context) error {
 	return command.Show(p.Program, c, func(b *api.Client) (*api.Diff, error) {
 		return b.Diff(c.Context, args[0], args[1], args[2])
 	}, func(d *api.Diff) error {
-		if !d.Changed {
+		switch same := d.A.ContentHash == d.B.ContentHash; {
+		case same && args[1] == "":
+			p.Note("there is one version only, of %s: nothing to compare it with", terminal.Day(d.B.Time))
+		case same:
+			p.Note("both name one version, of %s", terminal.Day(d.B.Time))
+		case !d.Changed:
 			p.Note("no difference")
 		}
 		return p.Print(d.Unified)
