@@ -132,7 +132,8 @@ type Site struct {
 	Hits   int64  `json:"hits"`   // of these, from the cache
 
 	// Treatment is intercept, tunnel or block, and Why the reason: rule, default, local, paused, "blocked domain", or
-	// the preset with its category. Empty if no proxy runs. Single clients may be tunnelled because of a fact.
+	// the preset with its category; or that clients reject our certificate: then those alone are tunnelled. Empty if no
+	// proxy runs.
 	Treatment string `json:"treatment,omitempty"`
 	Why       string `json:"why,omitempty"`
 

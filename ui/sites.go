@@ -35,16 +35,6 @@ func (s *siteRow) Closed() bool {
 	return s.Exception == api.SiteTunnelled || s.Exception == api.SiteBlocked && s.Treatment == "block"
 }
 
-// rejected reports whether clients rejected our certificate at a host.
-func (s *siteRow) rejected() bool {
-	for _, f := range s.Facts {
-		if f.Trait == "rejects-ca" {
-			return true
-		}
-	}
-	return false
-}
-
 // Class is the CSS class of the tag that names the exception of a host, for its colour: the same as of the requests'
 // outcomes.
 func (s *siteRow) Class() string {
@@ -64,8 +54,6 @@ func (s *siteRow) Reason() string {
 	switch {
 	case s.Why != "" && s.Why != "default":
 		return s.Why
-	case s.rejected():
-		return "clients reject our certificate"
 	case s.Tunnels > 0:
 		return strconv.Itoa(s.Tunnels) + " tunnelled lately"
 	case s.Failed > 0:

@@ -167,6 +167,9 @@ func (s *Service) judgeSite(site *api.Site, rules []api.Rule) {
 	}
 	ruled := slices.ContainsFunc(site.Rules, func(r api.Rule) bool { return strings.Trim(r.Host, "*.") != "" })
 	rejected := slices.ContainsFunc(site.Facts, func(f store.Fact) bool { return f.Trait == store.RejectsCA })
+	if rejected && site.Treatment == "intercept" && site.Why != "rule" {
+		site.Treatment, site.Why = "tunnel", "clients reject our certificate"
+	}
 	switch {
 	case site.Treatment == "block":
 		site.Exception = api.SiteBlocked
