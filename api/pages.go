@@ -71,11 +71,14 @@ type PageQuery struct {
 	Source  string    `query:"source" doc:"only this markdown_source"`
 	Warning string    `query:"warning" doc:"only with a warning that begins so; any: with a warning"`
 	Since   time.Time `query:"since" doc:"fetched since a day, a time, or an age (36h, 7d)"`
-	Sort    string    `query:"sort" doc:"recent (default), visits, url or tokens"`
+	Sort    string    `query:"sort" doc:"recent (default), visits, url, tokens or saved, which is in tokens"`
 	Limit   int       `query:"limit" range:"1,500"` // 0 is 50
 	Cursor  string    `query:"cursor"`              // Next of the list before
 	Look    int       `query:"look" range:"1" doc:"look at this many recent pages at most, for a list that may be short"`
 }
+
+// PageSorts are the orders of a list of pages.
+var PageSorts = []string{"recent", "visits", "url", "tokens", "saved"}
 
 // PageList is a part of the list of pages. Next is empty at the end.
 type PageList struct {

@@ -236,8 +236,8 @@ func (o Outcome) Why() (reason, section string) {
 	return "", ""
 }
 
-// whyFresh says of a fresh hit who but its origin decides how long it is fresh, and how a reader gets a newer one. It is
-// "" if the origin says it.
+// whyFresh says of a fresh hit who but its origin decides how long it is fresh, and how a reader gets a newer one; ""
+// if the origin says it.
 func (o Outcome) whyFresh() string {
 	switch {
 	case o.Lifetime == 0:

@@ -24,7 +24,7 @@ type PageQuery struct {
 	Warning string    // how a warning of the page begins; "any": it has one
 	Since   time.Time // fetched since
 
-	Sort   string // "recent" (default: last visit first, unread last), "visits" or "tokens" (most first), or "url"
+	Sort   string // "recent" (default: last visit first, unread last); "visits", "tokens", "saved": most first; or "url"
 	Cursor string // as returned by the call before
 	Limit  int    // 0: 50; at most 1000
 
@@ -37,9 +37,9 @@ type PageQuery struct {
 // come from an index; other lists are made by reading every page that could be in them, unless that is more than Look.
 func (s *Store) Pages(q PageQuery) (pages []*page.Page, next string, err error) {
 	switch q.Sort {
-	case "", "recent", "visits", "url", "tokens":
+	case "", "recent", "visits", "url", "tokens", "saved":
 	default:
-		return nil, "", fmt.Errorf(`list pages: sort %q must be "recent", "visits", "url" or "tokens"`, q.Sort)
+		return nil, "", fmt.Errorf(`list pages: sort %q must be "recent", "visits", "url", "tokens" or "saved"`, q.Sort)
 	}
 	s.flushCounts()
 	s.settle()
@@ -132,7 +132,7 @@ func (s *Store) recentPages(q PageQuery) (pages []*page.Page, next string, err e
 	return pages, next, nil
 }
 
-// position is where a page stands in a list that is sorted by visits, tokens or URL. In JSON it is the cursor of such a
+// position is where a page stands in a list that is sorted by a number or the URL. In JSON it is the cursor of such a
 // list.
 type position struct {
 	Number int64  // larger first
@@ -178,6 +178,8 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 			placed.Number = p.VisitCount
 		case "tokens":
 			placed.Number = int64(p.Tokens)
+		case "saved":
+			placed.Number = p.Saved()
 		case "url":
 			placed.Text = p.NormalizedURL
 		default:

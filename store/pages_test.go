@@ -284,6 +284,7 @@ func TestListsGiveEachOnceAndInOrder(t *testing.T) {
 		{store.PageQuery{Host: "a.test"}, 12, latestFirst},
 		{store.PageQuery{Sort: "visits"}, n, func(a, b *page.Page) bool { return a.VisitCount >= b.VisitCount }},
 		{store.PageQuery{Sort: "tokens"}, n, func(a, b *page.Page) bool { return a.Tokens >= b.Tokens }},
+		{store.PageQuery{Sort: "saved"}, n, func(a, b *page.Page) bool { return a.Saved() >= b.Saved() }},
 		{store.PageQuery{Sort: "url", Host: "b.test"}, 11, func(a, b *page.Page) bool { return a.URL < b.URL }},
 		{store.PageQuery{Text: "TEST/1"}, 10, latestFirst},
 		{store.PageQuery{Host: "none.test"}, 0, nil},

@@ -37,6 +37,7 @@ type pagesData struct {
 	Filtered, Looked bool
 	LookAt           int
 	Kinds, Sources   []string
+	Sorts            []string
 }
 
 // mountPages adds the paths of the room of stored pages to the dashboard: the list, one page in its views, and the
@@ -64,13 +65,14 @@ var (
 )
 
 // pageFilters are the parameters of the list of pages, which its links keep.
-var pageFilters = []string{"q", "host", "kind", "source", "warning", "since"}
+var pageFilters = []string{"q", "host", "kind", "source", "warning", "since", "sort"}
 
 // pageList shows the list of stored pages that the filters match, from a cursor on. A filter that the API refuses is a
 // mistake of the reader: the list says so, with the filters as they were given.
 func (d *dashboard) pageList(w http.ResponseWriter, r *http.Request) {
 	asked := r.URL.Query()
 	data := pagesData{Query: url.Values{}, Done: doneTexts[asked.Get("done")], Kinds: pageKinds, Sources: pageSources}
+	data.Sorts = api.PageSorts[1:] // the first is the usual one
 	for _, name := range pageFilters {
 		if v := strings.TrimSpace(asked.Get(name)); v != "" {
 			data.Query.Set(name, v)
@@ -81,7 +83,7 @@ func (d *dashboard) pageList(w http.ResponseWriter, r *http.Request) {
 	q := api.PageQuery{
 		Text: data.Query.Get("q"), Host: data.Query.Get("host"), Kind: data.Query.Get("kind"),
 		Source: data.Query.Get("source"), Warning: data.Query.Get("warning"),
-		Limit: pagesPerPage, Cursor: asked.Get("cursor"), Look: lookAt,
+		Sort: data.Query.Get("sort"), Limit: pagesPerPage, Cursor: asked.Get("cursor"), Look: lookAt,
 	}
 	var err error
 	if q.Since, err = api.Since(data.Query.Get("since"), time.Now()); err == nil {

@@ -24,8 +24,8 @@ import (
 
 // ListPages lists stored pages, in the order that the query names.
 func (s *Service) ListPages(_ context.Context, q api.PageQuery) (*api.PageList, error) {
-	if !slices.Contains([]string{"", "recent", "visits", "url", "tokens"}, q.Sort) {
-		return nil, api.Problem(http.StatusBadRequest, "sort %q is not recent, visits, url or tokens", q.Sort)
+	if q.Sort != "" && !slices.Contains(api.PageSorts, q.Sort) {
+		return nil, api.Problem(http.StatusBadRequest, "sort %q is not one of %s", q.Sort, strings.Join(api.PageSorts, ", "))
 	}
 	pages, next, err := s.o.Store.Pages(store.PageQuery{
 		Host: q.Host, Text: q.Text, Kind: q.Kind, Source: q.Source, Warning: q.Warning, Since: q.Since, Sort: q.Sort,

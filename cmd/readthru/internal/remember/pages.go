@@ -25,7 +25,7 @@ func (p *program) pagesCommand() *cli.Command {
 			&cli.StringFlag{Name: "source", Usage: "list only pages whose markdown came from `STEP`"},
 			&cli.StringFlag{Name: "warning", Usage: "list only pages with a warning that begins with `TEXT`, or any"},
 			&cli.StringFlag{Name: "since", Usage: "list only pages fetched since `TIME` (2026-01-31, 36h, 7d)"},
-			&cli.StringFlag{Name: "sort", Value: "recent", Usage: "`ORDER`: recent, visits, url or tokens"},
+			&cli.StringFlag{Name: "sort", Value: "recent", Usage: "`ORDER`: recent, visits, url, tokens or saved"},
 			command.LimitFlag(), command.CursorFlag(), command.JSONFlag(),
 		},
 		Action: p.listPages,
@@ -87,7 +87,7 @@ func (p *program) listPages(c *cli.Context) error {
 	if c.Args().Present() {
 		return command.UnknownCommand(c.Command.Subcommands, "pages ", c.Args().First())
 	}
-	if err := command.OneOf("sort", c.String("sort"), "recent", "visits", "url", "tokens"); err != nil {
+	if err := command.OneOf("sort", c.String("sort"), api.PageSorts...); err != nil {
 		return err
 	}
 	limit, err := command.LimitOf(c)
@@ -108,15 +108,22 @@ func (p *program) listPages(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
+		heads := []string{"DOC", "LAST READ", "VISITS", "TOKENS", "TITLE", "URL"}
+		if q.Sort == "saved" {
+			heads[3] = "SAVED"
+		}
 		var rows [][]string
 		for _, pg := range list.Pages {
+			tokens := strconv.Itoa(pg.Tokens)
+			if q.Sort == "saved" {
+				tokens = strconv.FormatInt(pg.Saved(), 10)
+			}
 			rows = append(rows, []string{
-				pg.Doc, terminal.Day(pg.LastVisitedAt), strconv.FormatInt(pg.VisitCount, 10),
-				strconv.Itoa(pg.Tokens), pg.Title, pg.URL,
+				pg.Doc, terminal.Day(pg.LastVisitedAt), strconv.FormatInt(pg.VisitCount, 10), tokens, pg.Title, pg.URL,
 			})
 		}
 		p.More(c, list.Next)
-		return p.List(c, list, []string{"DOC", "LAST READ", "VISITS", "TOKENS", "TITLE", "URL"}, rows)
+		return p.List(c, list, heads, rows)
 	})
 }
 
