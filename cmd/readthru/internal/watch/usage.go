@@ -49,6 +49,7 @@ func (p *program) usageCommand() *cli.Command {
 				if len(list.Users) == 0 && q.User == "" {
 					p.Note("usage is counted by user, and none has used anything in this time: readthru user add makes one, " +
 						"readthru stats has the figures of all requests")
+					return nil
 				}
 				var rows [][]string
 				for _, u := range list.Users {
