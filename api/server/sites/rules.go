@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/readthru/readthru/api"
@@ -110,8 +112,14 @@ func (s *Service) AddRule(_ context.Context, in api.RuleFields) (*api.Rule, erro
 func (s *Service) DeleteRule(_ context.Context, ref api.RuleRef) (*api.Gone, error) {
 	switch err := s.o.Store.DeleteRule(ref.ID); {
 	case errors.Is(err, store.ErrNotFound):
-		return nil, api.Problem(http.StatusNotFound, "no rule %.40q in the store: \"readthru site rule list\" has "+
-			"those there are, and those of the configuration file are changed there", ref.ID)
+		if s.o.FileRules != nil && slices.ContainsFunc(s.o.FileRules(), func(r hostrule.Rule) bool {
+			return strings.EqualFold(r.Host, ref.ID)
+		}) {
+			return nil, api.Problem(http.StatusNotFound, "no rule %.40q in the store: that for it is one of the configuration "+
+				"file, and is changed there", ref.ID)
+		}
+		return nil, api.Problem(http.StatusNotFound, "no rule %.40q in the store: \"readthru site rule list\" has those "+
+			"there are", ref.ID)
 	case err != nil:
 		return nil, fmt.Errorf("delete rule %s: %w", ref.ID, err)
 	}
