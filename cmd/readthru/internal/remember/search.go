@@ -3,6 +3,8 @@ package remember
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -169,7 +171,8 @@ func (p *program) outlinePage(c *cli.Context) error {
 		})
 }
 
-// printCosts prints where the tokens of a page are: by section in their order, and by kind of block.
+// printCosts prints where the tokens of a page are, the most first: by kind of block, and by section. Those that have
+// next to none are counted together.
 func (p *program) printCosts(o *api.Outline) error {
 	var text strings.Builder
 	line := func(tokens int, name string) {
@@ -184,8 +187,18 @@ func (p *program) printCosts(o *api.Outline) error {
 		line(o.LinkTokens, "of these, addresses of links")
 	}
 	text.WriteString("\nby section, without those below it\n")
-	for _, h := range o.Headings {
-		line(h.Tokens, fmt.Sprintf("%s%s #%s", strings.Repeat("  ", h.Level-1), h.Title, h.Fragment))
+	sections := slices.Clone(o.Headings)
+	sort.SliceStable(sections, func(i, j int) bool { return sections[i].Tokens > sections[j].Tokens })
+	rest, small := 0, 0
+	for _, h := range sections {
+		if h.Tokens*200 < o.Tokens { // it would be 0 %
+			rest, small = rest+1, small+h.Tokens
+			continue
+		}
+		line(h.Tokens, fmt.Sprintf("%s #%s", h.Title, h.Fragment))
+	}
+	if rest > 0 {
+		line(small, fmt.Sprintf("%s of less than 0.5 %% each", terminal.Count(rest, "section")))
 	}
 	return p.Print(terminal.Printable(text.String()))
 }
