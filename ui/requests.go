@@ -75,6 +75,7 @@ type requestsData struct {
 	Requests []journal.Entry
 	Next     string // the link to older ones
 	Older    bool   // the page shows older ones
+	Instead  *chip  // a filter that finds some, where this one finds none
 	Damage   []string
 	Done     string
 	Token    string
@@ -111,6 +112,9 @@ func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 		data.Requests, data.Damage = list.Requests, list.Warnings
 		if list.Next != "" {
 			data.Next = "/requests?" + url.Values{"q": {filter}, "cursor": {list.Next}}.Encode()
+		}
+		if list.Instead != "" {
+			data.Instead = &chip{Name: list.Instead, Link: linkTo(list.Instead)}
 		}
 		data.HAR = "/api/v1/requests/export?format=har&" + query.Encode()
 		data.JSONL = "/api/v1/requests/export?format=jsonl&" + query.Encode()
@@ -257,7 +261,7 @@ func (d *dashboard) curl(e *journal.Entry) string {
 	var b strings.Builder
 	b.WriteString("curl -x http://" + d.o.Proxy())
 	if strings.HasPrefix(e.URL, "https:") {
-		b.WriteString(` --cacert "$(readthru ca path)"`)
+		b.WriteString(" --cacert " + quote(d.o.Authority))
 	}
 	if e.Method == http.MethodHead {
 		b.WriteString(" --head")

@@ -108,3 +108,21 @@ func TestURLsInListsAreCutInTheMiddle(t *testing.T) {
 		}
 	}
 }
+
+func TestAFilterThatFindsNothingLeadsToOneThatDoes(t *testing.T) {
+	w := newWorld(t)
+	w.told.Add(&journal.Entry{Method: "GET", URL: "https://a.test/", Agent: "curl/8", Outcome: "hit"})
+	body := w.do(t, http.MethodGet, "/requests?q=client:curl", nil).body
+	if !strings.Contains(body, `href="/requests?q=agent%3Acurl"`) {
+		t.Errorf("no link to another filter: %s", body)
+	}
+}
+
+func TestACommandNamesTheAuthorityOfThisDaemon(t *testing.T) {
+	w := newWorld(t)
+	id := w.told.Add(&journal.Entry{Door: journal.DoorProxy, Method: "GET", URL: "https://a.test/", Outcome: "hit"})
+	if body := w.do(t, http.MethodGet, "/requests/"+id, nil).body; !strings.Contains(body,
+		"--cacert &#39;/elsewhere/ca/ca.pem&#39; &#39;https://a.test/&#39;") {
+		t.Errorf("no file of the authority: %s", body)
+	}
+}

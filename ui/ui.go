@@ -31,7 +31,9 @@ type Options struct {
 	Version  string
 	Instance string // changes with each start of the daemon
 	Proxy    func() string
-	Log      *slog.Logger // if nil nothing is logged
+	// Authority is the file of the certificate that clients trust.
+	Authority string
+	Log       *slog.Logger // if nil nothing is logged
 }
 
 //go:embed templates

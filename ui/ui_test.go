@@ -109,7 +109,9 @@ func newWorld(t *testing.T) *world {
 			Switches: func() api.Switches { return *w.switches.Load() },
 			Switch:   func(to api.Switches) error { w.switches.Store(&to); return nil },
 			Dashboard: func(s *server.Server) *http.ServeMux {
-				return ui.New(ui.Options{Client: s.Client("ui"), Version: "test", Instance: instance, Proxy: proxy})
+				return ui.New(ui.Options{
+					Client: s.Client("ui"), Version: "test", Instance: instance, Proxy: proxy, Authority: "/elsewhere/ca/ca.pem",
+				})
 			},
 		})
 	}

@@ -427,8 +427,9 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 	if c.signer != nil {
 		o.SigningKeys = c.signer.AnswerDirectory
 	}
+	certFile := ""
 	if authority != nil {
-		o.CA = authority.PEM
+		o.CA, certFile = authority.PEM, authority.CertFile()
 		o.Trust = func(ctx context.Context) []api.Trust { return trustOf(authority.Trust(ctx)) }
 		o.System = c.system
 	}
@@ -467,7 +468,7 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 			return ui.New(ui.Options{
 				Client: s.Client(daemon.UserAgent).By(api.DoorDashboard), Version: releases.Version,
 				Instance: d.Instance,
-				Proxy:    o.Proxy, Log: c.log,
+				Proxy:    o.Proxy, Authority: certFile, Log: c.log,
 			})
 		}
 		o.MCP = func(s *server.Server) http.Handler {
