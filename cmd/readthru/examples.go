@@ -62,7 +62,7 @@ var examples = map[string]string{
 	"site recipe":         "readthru site recipe list",
 	"site recipe new":     "readthru site recipe new https://go.dev/doc/",
 	"site recipe add":     "readthru site recipe add recipe.yaml --dry-run",
-	"site recipe show":    "readthru site recipe show mediawiki",
+	"site recipe show":    "readthru site recipe show discourse",
 	"site recipe rm":      "readthru site recipe rm NAME",
 	"site recipe sign":    "readthru site recipe sign recipe.yaml",
 	"open":                "readthru open --print",
