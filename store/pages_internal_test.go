@@ -18,7 +18,7 @@ import (
 // set. All members are in an answer.
 const kept = `
 	doc ps, url ps, final_url ps, canonical_url ps, normalized_url ps, url_type ps, display ps,
-	title ps, description ps, meta ps, content -, content_format ps, excerpt ps, section -, next -,
+	title ps, description ps, meta ps, content -, content_format ps, excerpt ps, section -, next -, total_chars -,
 	metadata -, kbs -, readme -, symbol_map -, github_info ps, summary -, summary_type -,
 	markdown_source ps, markdown_tokens ps, content_hash ps, size_bytes ps, bytes ps, status_code ps, content_type ps,
 	created_at ps, updated_at ps, first_visited_at s, last_visited_at s, fetched_at ps, visit_id -, visit_count s,
