@@ -248,3 +248,14 @@ func TestProgressCountsEveryDocument(t *testing.T) {
 		t.Errorf("progress (-want +got):\n%s", diff)
 	}
 }
+
+func TestASavedPageIsThePageThatItNames(t *testing.T) {
+	k := open(t, "", knowledge.Options{Convert: upper})
+	_, got, err := filed(t, k, folder(t,
+		"saved.html", "<!--\n Page saved with SingleFile \n url: https://saved.test/river \n--><p>hello</p>",
+		"secret.html", "<!--\n Page saved with SingleFile \n url: https://saved.test/x?token=secret \n--><p>hi</p>"))
+	if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], "river | ") ||
+		!strings.HasPrefix(got[1], "secret.html | ") {
+		t.Errorf("%v, %q", err, got)
+	}
+}

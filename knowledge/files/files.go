@@ -211,6 +211,9 @@ func (f *fileImport) document(ctx context.Context, file parcelled, form fileForm
 		}
 		_, d.Markdown = page.SplitFrontMatter([]byte(md))
 		d.Title = title
+		if u := page.SavedFrom(content); u != nil && !page.HasSecret(u) {
+			d.URL = u.String() // it is that page, wherever it lies
+		}
 	default:
 		d.Markdown = bytes.TrimPrefix(d.Markdown, []byte("\ufeff"))
 		if form != textForm {

@@ -123,7 +123,7 @@ func (p *program) convertOne(c *cli.Context, s *settings.Settings, name string, 
 		contentType = guessType(name, u, content)
 	}
 	if u == nil {
-		u = savedFrom(content)
+		u = page.SavedFrom(content)
 	}
 	doc, err := convert.Parse(c.Context, content, contentType, u, recipes.Convert()...)
 	if err != nil {
@@ -207,24 +207,6 @@ var makesPages = map[string]bool{
 	".php": true, ".php5": true, ".phtml": true, ".asp": true, ".aspx": true, ".ashx": true, ".jsp": true,
 	".jspx": true,
 	".pl":   true, ".cgi": true, ".cfm": true, ".py": true, ".rb": true, ".lua": true, ".do": true,
-}
-
-// savedPage matches the comment by which SingleFile says where it saved a page.
-var savedPage = regexp.MustCompile(`<!--\s+Page saved with SingleFile\s+url: (\S+)\s`)
-
-// savedFrom returns the URL of a page that the browser extension SingleFile saved, for its relative links; nil if
-// content does not say so at its beginning.
-func savedFrom(content []byte) *url.URL {
-	found := savedPage.FindSubmatch(content[:min(len(content), 8<<10)])
-	if found == nil {
-		return nil
-	}
-	u, err := page.Parse(string(found[1]))
-	if err != nil {
-		return nil
-	}
-	u.User = nil
-	return u
 }
 
 // markupStart matches text that begins with a tag or a doctype; "<?php" and "<%@" begin a program.

@@ -47,7 +47,7 @@ func cleanText(text []byte, markdown bool) []byte {
 // convertFile converts a file to markdown by its name.
 func convertFile(ctx context.Context, name string, content []byte) (title, markdown string, err error) {
 	kind := mime.TypeByExtension(strings.ToLower(filepath.Ext(name)))
-	doc, err := convert.Parse(ctx, content, kind, nil)
+	doc, err := convert.Parse(ctx, content, kind, page.SavedFrom(content))
 	if err != nil {
 		return "", "", err
 	}
