@@ -56,7 +56,7 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	timer.Stop()
 	if err == nil && ans.Response != nil {
 		if err = context.Cause(ctx); err == nil {
-			ans.Response.Body = &release{ans.Response.Body, func() { cancel(nil) }}
+			ans.Response.Body = media.Ending(ans.Response.Body, func() { cancel(nil) })
 			return ans, nil
 		}
 	}
@@ -170,20 +170,6 @@ func (f *Fetcher) Head(req *http.Request, client http.RoundTripper) (*http.Respo
 	}
 	return resp, nil // ctx ends with the client's request
 }
-
-// release is a body of an answer that ends its request's context when it is closed.
-type release struct {
-	io.ReadCloser
-	end func()
-}
-
-func (r *release) Close() error {
-	defer r.end()
-	return r.ReadCloser.Close()
-}
-
-// WriteTo keeps the way by which a stored body writes itself.
-func (r *release) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, r.ReadCloser) }
 
 // convertible answers a response that we may turn into a page: from a stored rendition, or by the steps.
 func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) {
