@@ -124,7 +124,9 @@ func (f *Fetcher) narrowPage(ctx context.Context, a *attempt, o convert.Options)
 	}
 	a.page.Section = o.Section
 	if a.req.View.Receipts {
-		a.removed = &res.Removed
+		if a.removed = &res.Removed; a.best.From == page.Browser {
+			a.removed = res.Removed.AfterScripts()
+		}
 	}
 	shown := *a.best
 	shown.Recipe, shown.Markdown, shown.Tokens, shown.Warnings, shown.ContentHash = a.recipeOf(wanted(o)),

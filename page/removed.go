@@ -1,9 +1,26 @@
 package page
 
+import "slices"
+
 // Removed says what was removed from a page because its readers do not see it.
 type Removed struct {
 	Counts map[string]int `json:"counts"` // number of pieces by kind
 	Pieces []Piece        `json:"pieces"` // the first ones of each kind
+
+	// Unsure says why more may be hidden than could be told.
+	Unsure []string `json:"unsure,omitempty"`
+}
+
+// Reasons in [Removed].Unsure.
+const (
+	UnsureSheets  = "sheets"  // the page links style sheets that were not read
+	UnsureScripts = "scripts" // it has scripts that did not run
+)
+
+// AfterScripts returns r for a page whose scripts have run: they leave nothing open.
+func (r Removed) AfterScripts() *Removed {
+	r.Unsure = slices.DeleteFunc(slices.Clone(r.Unsure), func(why string) bool { return why == UnsureScripts })
+	return &r
 }
 
 // Piece is a piece of text that was removed.

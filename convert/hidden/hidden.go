@@ -23,6 +23,7 @@ import (
 	"github.com/readthru/readthru/convert/css"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/page"
 )
 
 // Rules are the tables of this package, which count in the version of the rules.
@@ -52,6 +53,7 @@ type Cleaner struct {
 	pageHidden string                  // how page is hidden
 	part       bool                    // the page is a later part of a larger one
 	final      bool                    // no script will change the page
+	scripts    bool                    // the page has scripts, which may hide and show
 }
 
 // New returns a Cleaner for the page below root. It reads the style sheets and changes nothing. Call it while shadow
@@ -83,6 +85,12 @@ func NewFinal(root *html.Node) *Cleaner {
 func (w *Cleaner) Report() Report {
 	r := w.reported.Report
 	r.PageShown, r.Beside, r.StylesCut = w.kept, w.beside, w.sheet.Cut()
+	if w.sheet.Unknown {
+		r.Removed.Unsure = append(r.Removed.Unsure, page.UnsureSheets)
+	}
+	if w.scripts && !w.final {
+		r.Removed.Unsure = append(r.Removed.Unsure, page.UnsureScripts)
+	}
 	return r
 }
 
@@ -99,7 +107,13 @@ func (w *Cleaner) Clean(ctx context.Context, body *html.Node) {
 			}
 			continue
 		}
+		w.scripts = w.scripts || runs(d)
 		w.control(d)
+	}
+	if head := body.PrevSibling; head != nil {
+		for d := range head.Descendants() {
+			w.scripts = w.scripts || runs(d)
+		}
 	}
 	placeStreamed(body)
 	l := w.plain()
@@ -124,6 +138,15 @@ func (w *Cleaner) Clean(ctx context.Context, body *html.Node) {
 	}
 	w.settle(body)
 	w.reported.Hidden += unsaid(w.reported.telling, body)
+}
+
+// runs reports whether n is a script that a browser runs, and not data.
+func runs(n *html.Node) bool {
+	if !dom.Is(n, atom.Script) {
+		return false
+	}
+	kind := dom.Attr(n, "type")
+	return kind == "" || kind == "module" || strings.Contains(kind, "javascript")
 }
 
 // Unshown reports n, which has been taken out of the page because browsers do not show it. Package normalise calls it

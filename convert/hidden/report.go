@@ -46,9 +46,17 @@ type Report struct {
 // With returns a report of what r and more say. Parts of a page, and frames in it, have reports of their own. Neither
 // is changed.
 func (r Report) With(more Report) Report {
+	unsure := slices.Clone(r.Removed.Unsure)
+	for _, why := range more.Removed.Unsure {
+		if !slices.Contains(unsure, why) {
+			unsure = append(unsure, why)
+		}
+	}
 	if len(r.Removed.Counts) == 0 {
+		more.Removed.Unsure = unsure
 		return more
 	}
+	r.Removed.Unsure = unsure
 	r.Removed.Counts = maps.Clone(r.Removed.Counts)
 	for kind, n := range more.Removed.Counts {
 		r.Removed.Counts[kind] += n

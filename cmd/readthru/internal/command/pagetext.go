@@ -51,4 +51,10 @@ func (p *Program) NoteRemoved(r *page.Removed) {
 			p.Note("removed: %s: %d more", kind, n-shown[kind])
 		}
 	}
+	for _, why := range r.Unsure {
+		p.Note("not sure: %s", map[string]string{
+			page.UnsureSheets:  "the page links style sheets that were not read, and that may hide more",
+			page.UnsureScripts: "the page has scripts that did not run, and that may hide or show text",
+		}[why])
+	}
 }
