@@ -12,7 +12,7 @@ import (
 // TestEachFieldOfARequestReachesTheFetcher sets each field alone. What resolve, shape and summarise read is theirs.
 func TestEachFieldOfARequestReachesTheFetcher(t *testing.T) {
 	t.Parallel()
-	own := []string{"URL", "OutputFormat", "MaxChars", "Summary", "Hint"}
+	own := []string{"URL", "OutputFormat", "MaxChars", "Summary", "Hint", "Exact"}
 	u := &url.URL{Scheme: "https", Host: "a.test", Path: "/"}
 	unset := forFetcher(api.FetchRequest{}, u)
 	for field := range reflect.TypeFor[api.FetchRequest]().Fields() {
