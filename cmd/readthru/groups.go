@@ -13,7 +13,7 @@ var groups = []struct{ name, commands string }{
 	{"Read", "run fetch convert mcp"},
 	{"Remember", "search pages kb notes"},
 	{"Watch", "log stats site open"},
-	{"Set up", "setup env service ca sign config doctor demo uninstall"},
+	{"Set up", "setup env service ca config doctor demo uninstall"},
 	{"Operate", "serve stop pause offline store user"},
 }
 

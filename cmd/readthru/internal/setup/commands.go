@@ -23,8 +23,9 @@ func Former(p *command.Program) []*cli.Command { return (&program{p}).former() }
 
 func (p *program) commands() []*cli.Command {
 	return []*cli.Command{
-		p.setupCommand(), p.envCommand(), p.serviceCommand(), p.caCommand(), p.signCommand(), p.configCommand(),
+		p.setupCommand(), p.envCommand(), p.serviceCommand(), p.caCommand(), p.configCommand(),
 		p.doctorCommand(), p.demoCommand(), p.uninstallCommand(), command.Hidden(p.hookCommand()),
+		command.Hidden(p.signCommand()), // for the few that publish a key
 	}
 }
 
