@@ -121,5 +121,5 @@ func (s *survey) subdomain(u *url.URL) bool {
 	if _, err := netip.ParseAddr(domain); err == nil || !strings.Contains(domain, ".") {
 		return false
 	}
-	return host == domain || strings.HasSuffix(host, "."+domain)
+	return page.OnHost(host, domain)
 }

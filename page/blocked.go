@@ -11,7 +11,7 @@ func Blocked(host string, domains []string) bool {
 	}
 	for _, d := range domains {
 		d = strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(strings.Trim(d, ". ")), "*."), "www.")
-		if d != "" && (host == d || strings.HasSuffix(host, "."+d)) {
+		if OnHost(host, d) {
 			return true
 		}
 	}

@@ -3,7 +3,6 @@ package page
 import (
 	"cmp"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -58,7 +57,7 @@ func Classify(u *url.URL) Type {
 	if _, kind := RepositoryOf(u); kind != "" {
 		return kind
 	}
-	if documentationHost(asciiHost(u)) || documentationPath(u.Path) {
+	if OnHost(asciiHost(u), documentationHosts...) || documentationPath(u.Path) {
 		return Documentation
 	}
 	return Web
@@ -77,14 +76,6 @@ var documentationHosts = []string{
 	"docs.sqlalchemy.org",
 	"docs.anthropic.com", "docs.scala-lang.org", "docs.swift.org", "devdocs.io", "javadoc.io", "godoc.org",
 	"cplusplus.com",
-}
-
-// documentationHost reports whether a host, in its DNS form and without port, is one of [documentationHosts] or below
-// one.
-func documentationHost(host string) bool {
-	return slices.ContainsFunc(documentationHosts, func(h string) bool {
-		return host == h || strings.HasSuffix(host, "."+h)
-	})
 }
 
 // documentationPath reports whether the path of a URL says that documentation stands there: it has such a directory, or

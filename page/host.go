@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -44,4 +45,11 @@ func CheckHost(pattern string) error {
 // host name by RFC 1123, but stands in names that are in use.
 func isNameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
+}
+
+// OnHost reports whether a host is one of names, or below one of them. All are in lower case, without a port.
+func OnHost(host string, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return name != "" && (host == name || strings.HasSuffix(host, "."+name))
+	})
 }

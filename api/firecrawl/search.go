@@ -126,8 +126,7 @@ func (b *searchBody) limit() int {
 func (b *searchBody) accepts(u *url.URL) bool {
 	host := strings.ToLower(u.Hostname())
 	of := func(domain string) bool {
-		domain = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(domain)), "www.")
-		return domain != "" && (host == domain || strings.HasSuffix(host, "."+domain))
+		return page.OnHost(host, strings.TrimPrefix(strings.ToLower(strings.TrimSpace(domain)), "www."))
 	}
 	return (len(b.Include) == 0 || slices.ContainsFunc(b.Include, of)) && !slices.ContainsFunc(b.Exclude, of)
 }

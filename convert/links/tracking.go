@@ -2,7 +2,6 @@ package links
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/readthru/readthru/page"
@@ -64,7 +63,7 @@ func Untracked(link string) string {
 					link, u = plain, v
 				}
 			}
-			if onHost(u.Hostname(), adHosts...) {
+			if page.OnHost(strings.ToLower(u.Hostname()), adHosts...) {
 				return ""
 			}
 			return withoutTracking(u, link)
@@ -78,7 +77,7 @@ func Untracked(link string) string {
 // where the link leads.
 func ledTo(u *url.URL) string {
 	for _, r := range redirectors {
-		if !onHost(u.Hostname(), r.host) || r.path != "" && u.Path != r.path {
+		if !page.OnHost(strings.ToLower(u.Hostname()), r.host) || r.path != "" && u.Path != r.path {
 			continue
 		}
 		target := u.RawQuery
@@ -91,14 +90,6 @@ func ledTo(u *url.URL) string {
 		}
 	}
 	return ""
-}
-
-// onHost reports whether host is one of names or a subdomain of one.
-func onHost(host string, names ...string) bool {
-	host = strings.ToLower(host)
-	return slices.ContainsFunc(names, func(name string) bool {
-		return host == name || strings.HasSuffix(host, "."+name)
-	})
 }
 
 // withoutTracking returns link, whose parsed form is u, without its tracking parameters. Other bytes stay unchanged.
