@@ -7,7 +7,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/md5" //nolint:gosec // S3 asks for it
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -56,7 +58,9 @@ var (
 )
 
 // New returns the bucket at a URL like s3://bucket/prefix?endpoint=https://host:9000&region=eu-west-1. It
-// connects to nothing. The access key is in the URL, or in the variables that other clients of S3 read, too.
+// connects to nothing. The access key is in the URL, or in the variables that other clients of S3 read, too. An
+// endpoint whose host begins with the bucket's name, such as https://bucket.host, is that of the bucket itself
+// ("virtual hosted style"); of others the bucket is the first part of the path.
 func New(raw string) (*Bucket, error) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Scheme != "s3" {
@@ -87,9 +91,13 @@ func New(raw string) (*Bucket, error) {
 		if err != nil || e.Scheme != "http" && e.Scheme != "https" || e.Host == "" || e.RawQuery != "" || e.User != nil {
 			return nil, errors.New("its endpoint is no URL like https://host:9000")
 		}
-		b.base = strings.TrimSuffix(endpoint, "/") + "/" + u.Host + "/" + prefix
+		b.base = strings.TrimSuffix(endpoint, "/") + "/"
+		if !strings.HasPrefix(e.Host, u.Host+".") {
+			b.base += u.Host + "/"
+		}
+		b.base += prefix
 	} else {
-		b.base = "https://" + u.Host + ".s3." + b.region + ".amazonaws.com/" + prefix
+		b.base = amazon(u.Host, b.region) + prefix
 	}
 	if u.User != nil {
 		b.keys.AccessKeyID = u.User.Username()
@@ -114,6 +122,19 @@ func New(raw string) (*Bucket, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return b, nil
+}
+
+// amazon returns the URL of a bucket of Amazon's, which ends with a slash. Its certificates are for one label before
+// "s3", so a bucket with a dot is in the path.
+func amazon(bucket, region string) string {
+	domain := "amazonaws.com"
+	if strings.HasPrefix(region, "cn-") {
+		domain += ".cn"
+	}
+	if strings.Contains(bucket, ".") {
+		return "https://s3." + region + "." + domain + "/" + bucket + "/"
+	}
+	return "https://" + bucket + ".s3." + region + "." + domain + "/"
 }
 
 // Close closes connections that no request uses.
@@ -157,6 +178,11 @@ func (b *Bucket) do(ctx context.Context, method string, hash [32]byte, content [
 	sum := sha256.Sum256(content)
 	payload := hex.EncodeToString(sum[:])
 	req.Header.Set("X-Amz-Content-Sha256", payload) // the server checks it
+	if method == http.MethodPut {
+		// A bucket with object lock insists on this, or on fields that not all servers know.
+		sum := md5.Sum(content) //nolint:gosec // it is no secret
+		req.Header.Set("Content-Md5", base64.StdEncoding.EncodeToString(sum[:]))
+	}
 	if err := b.signer.SignHTTP(ctx, b.keys, req, payload, "s3", b.region, time.Now()); err != nil {
 		return nil, err
 	}
@@ -255,6 +281,9 @@ func (b *Bucket) Explain(err error) (reason, remedy string) {
 		case r.code == "InvalidAccessKeyId", r.code == "XAdminUserNotFound", r.code == "SignatureDoesNotMatch",
 			r.code == "ExpiredToken", r.status == http.StatusUnauthorized:
 			return reason, "correct the access key and its secret, in fleet.bodies or the environment"
+		case r.code == "SecondLevelDomainForbidden", r.code == "PathStyleDomainForbidden":
+			bucket, _, _ := strings.Cut(b.Name, "/")
+			return reason, "write the bucket before the endpoint's host in fleet.bodies: endpoint=https://" + bucket + ".…"
 		case r.code == "RequestTimeTooSkewed":
 			return reason, "set this machine's clock by NTP"
 		case r.status == http.StatusForbidden:

@@ -45,6 +45,10 @@ func TestAnObjectStoreThatCannotBeUsedSaysWhy(t *testing.T) {
 		},
 		{"clock", answer(403, "RequestTimeTooSkewed"), "403 RequestTimeTooSkewed", "NTP"},
 		{"moved", answer(301, "PermanentRedirect"), "301 PermanentRedirect", "correct the region"},
+		{
+			"no path style", answer(403, "SecondLevelDomainForbidden"), "403 SecondLevelDomainForbidden",
+			"endpoint=https://contents.…",
+		},
 		{"busy", answer(503, "SlowDown"), "503 SlowDown", "tries again"},
 		{"old", answer(501, "NotImplemented"), "501 NotImplemented", "If-None-Match"},
 		{"no S3", answer(404, ""), "404 Not Found", "correct the endpoint"},
