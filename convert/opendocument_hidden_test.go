@@ -14,6 +14,23 @@ func style(name, family, more string, properties ...string) string {
 	return s + `</style:style>`
 }
 
+// What stands where a color should becomes no text of the page.
+func TestAColorOfOpenDocumentIsNoMarkup(t *testing.T) {
+	const markup = `#fff&quot;&gt;&lt;a href=&quot;https://evil.test/&quot;&gt;` + order + `&lt;/a&gt;&lt;b title=&quot;`
+	for _, properties := range []string{
+		`fo:background-color="` + markup + `"`, `draw:fill="solid" draw:fill-color="` + markup + `"`,
+	} {
+		sheet := openDocument("spreadsheet",
+			style("Broken", "table-cell", "", "table-cell", properties, "text", `fo:color="#202020"`),
+			`<table:table table:name="One"><table:table-row><table:table-cell table:style-name="Broken"><text:p>`+seenText+
+				`</text:p></table:table-cell></table:table-row></table:table>`)
+		res := document(t, string(sheet), "")
+		if !strings.Contains(res.Markdown, seenText) || strings.Contains(res.Markdown, order) {
+			t.Errorf("%s: %q", properties, res.Markdown)
+		}
+	}
+}
+
 func TestHiddenTextOfSheetsOfOpenDocumentIsRemoved(t *testing.T) {
 	// As LibreOffice writes them; the formats are ;;; and one that shows text.
 	styles := style("Off", "table", "", "table", `table:display="false"`) +

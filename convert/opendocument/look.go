@@ -42,12 +42,12 @@ func (l letters) over(m letters) letters {
 // background reads what properties say of what stands behind the text. A color goes before none.
 func (s *style) background(t xml.StartElement) {
 	switch c := xmlread.Attr(t, "background-color"); {
-	case strings.HasPrefix(c, "#"):
+	case rgb(c) != "":
 		s.fill, s.fillColor = "solid", c
 	case s.fill == "":
 		s.fill = c
 	}
-	s.fill, s.fillColor = cmp.Or(xmlread.Attr(t, "fill"), s.fill), cmp.Or(xmlread.Attr(t, "fill-color"), s.fillColor)
+	s.fill, s.fillColor = cmp.Or(xmlread.Attr(t, "fill"), s.fill), cmp.Or(rgb(xmlread.Attr(t, "fill-color")), s.fillColor)
 	if v := xmlread.Attr(t, "opacity"); t.Name.Local == "graphic-properties" && v != "" && v != "100%" {
 		s.fill = "blended"
 	}
@@ -198,9 +198,16 @@ func length(v string) float64 {
 
 // color returns the color of text in HTML, "" if it is not known. "auto" and colors of the window are not known.
 func color(t xml.StartElement) string {
-	v := xmlread.Attr(t, "color")
-	if _, err := strconv.ParseUint(strings.TrimPrefix(v, "#"), 16, 32); err != nil || len(v) != 7 ||
-		xmlread.Attr(t, "use-window-font-color") == "true" {
+	if xmlread.Attr(t, "use-window-font-color") == "true" {
+		return ""
+	}
+	return rgb(xmlread.Attr(t, "color"))
+}
+
+// rgb returns a color in the form #rrggbb, "" for every other text: colors become a part of HTML.
+func rgb(v string) string {
+	digits, ok := strings.CutPrefix(v, "#")
+	if _, err := strconv.ParseUint(digits, 16, 32); !ok || err != nil || len(digits) != 6 {
 		return ""
 	}
 	return v
