@@ -17,7 +17,7 @@ import (
 // TestURLHandlingIsAccepted goes through what was asked of the handling of URLs, a row a subtest, headed by its rules.
 func TestURLHandlingIsAccepted(t *testing.T) {
 	if testing.Short() {
-		t.Skip("short: other tests of this package make most of these claims")
+		t.Skip("short: it takes seconds of a processor")
 	}
 	for _, group := range []struct {
 		name string

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/knowledge/outline"
@@ -47,11 +48,14 @@ func (s *Service) GetSection(ctx context.Context, q api.SectionQuery) (*api.Sect
 	if err != nil {
 		return nil, err
 	}
+	if !toldStored(ctx) {
+		return sec, nil
+	}
 	if p, read, err := s.whole(q.Doc); err == nil && read {
 		whole := p.Content
 		p.Content = sec.Content
 		give(p, whole)
-		s.tellStored(ctx, p, began)
+		s.o.Fetch.TellStored(ctx, p, began, asker.User(ctx))
 	}
 	return sec, nil
 }

@@ -48,7 +48,9 @@ func (s *Service) GetPage(ctx context.Context, q api.StoredQuery) (*page.Page, e
 	if err != nil || !read {
 		return p, err
 	}
-	s.tellStored(ctx, p, began)
+	if toldStored(ctx) {
+		s.o.Fetch.TellStored(ctx, p, began, asker.User(ctx))
+	}
 	return s.Summarised(p), nil
 }
 
@@ -72,12 +74,11 @@ func (s *Service) partOf(p *page.Page, q api.StoredQuery) error {
 	return nil
 }
 
-// tellStored adds to the list of requests that an agent or a command got a page, or a part of it, as it is stored.
-func (s *Service) tellStored(ctx context.Context, p *page.Page, began time.Time) {
+// toldStored reports whether the list of requests has what is given of a stored page: it has what agents and commands
+// read.
+func toldStored(ctx context.Context) bool {
 	by, _ := journal.AskerOf(ctx)
-	if by.Door == api.DoorMCP || by.Door == api.DoorCommand {
-		s.o.Fetch.TellStored(ctx, p, began, asker.User(ctx))
-	}
+	return by.Door == api.DoorMCP || by.Door == api.DoorCommand
 }
 
 // whole returns a page that was read, or a document that is none in the form of one, with its content.

@@ -115,8 +115,8 @@ func (s *Service) DeleteRule(_ context.Context, ref api.RuleRef) (*api.Gone, err
 		if s.o.FileRules != nil && slices.ContainsFunc(s.o.FileRules(), func(r hostrule.Rule) bool {
 			return strings.EqualFold(r.Host, ref.ID)
 		}) {
-			return nil, api.Problem(http.StatusNotFound, "no rule %.40q in the store: that for it is one of the configuration "+
-				"file, and is changed there", ref.ID)
+			return nil, api.Problem(http.StatusNotFound, "no rule %.40q in the store: the rule for this host is in the "+
+				"configuration file; change it there", ref.ID)
 		}
 		return nil, api.Problem(http.StatusNotFound, "no rule %.40q in the store: \"readthru site rule list\" has those "+
 			"there are", ref.ID)
