@@ -111,7 +111,9 @@ func test(ctx context.Context, r *report, env, args []string) error {
 		cmd.Env = append(slices.Clip(env), "CGO_ENABLED=1")
 	}
 	cmd.Stderr = os.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	// go test that is interrupted alone waits for the tests that it runs.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,5 +159,26 @@ func TestASweepEndsWhatARunLeft(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the folder is there: %v", err)
+	}
+}
+
+// A run that is interrupted does not wait for the tests that are running.
+func TestAnInterruptEndsTestsThatRun(t *testing.T) {
+	dir := t.TempDir()
+	began := filepath.Join(dir, "began")
+	// As go test does, it waits for what it started when it is interrupted.
+	script := "#!/bin/sh\ntrap : INT\nsh -c 'touch " + began + "; exec sleep 3600'\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- test(ctx, newReport(io.Discard), os.Environ(), nil) }()
+	eventually.True(t, "the tests run", func() bool { _, err := os.Stat(began); return err == nil })
+	cancel()
+	if err := <-ended; err == nil {
+		t.Error("no error says that the tests did not pass")
 	}
 }
