@@ -43,10 +43,10 @@ TESTED  = -count=1 -timeout 30m -vet=off # which "make quick" and "make lint" do
 test: export GORACE = atexit_sleep_ms=20
 test: export READTHRU_PROGRAM = $(CURDIR)/bin/tested
 test: ## all tests, with the race detector where goroutines meet
-	@go run ./internal/needs/suite -missing
+	@go build -o bin/suite ./internal/needs/suite && bin/suite -missing
 	@for part in clients npm s3 wasm; do sh .ci/$$part || exit 1; done
 	go build -o $(READTHRU_PROGRAM) ./cmd/readthru # once for the tests of all packages, and of what these compile, too
-	go run ./internal/needs/suite \
+	exec bin/suite \
 		-- -p 3 -race $(TESTED) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(PURE) $(LONGEST))") \
 		-- $(TESTED) ./internal/e2e $(PURE) \
 		-- -C bench $(TESTED) -short ./...

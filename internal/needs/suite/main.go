@@ -41,6 +41,7 @@ func main() {
 	case *lacking:
 		_, _ = io.WriteString(os.Stdout, missing(exec.LookPath))
 	default:
+		endWithParent()
 		if err := run(sets(flag.Args())); err != nil {
 			fmt.Fprintln(os.Stderr, "suite: error:", err)
 			os.Exit(1)

@@ -17,6 +17,9 @@ const memoryDir = "/dev/shm"
 // twentieth of it.
 const room = 4 << 30
 
+// endWithParent has this process terminated when make ends, even if that is killed.
+func endWithParent() { _ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGTERM), 0, 0, 0) }
+
 // suits reports whether dir, a new folder below memoryDir, can have the temporary files of a run: they are kept in
 // memory, and there is room; programs can be started there; and files can have the attributes that the object store of
 // tests keeps with them.
