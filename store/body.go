@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -339,7 +340,7 @@ func (p *pins) pin(sum Sum) {
 	p.open[sum]++
 }
 
-// unpin ends what pin began. A body that was to be deleted meanwhile waits for the next sweep.
+// unpin ends what pin began for a body. A body that was to be deleted meanwhile waits for the next sweep.
 func (p *pins) unpin(sum Sum) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -369,4 +370,22 @@ func (p *pins) condemned() []Sum {
 	sums := p.graves
 	p.graves = nil
 	return sums
+}
+
+// Sum is the SHA-256 of a body as received, content coding included.
+type Sum [32]byte
+
+// String returns the sum in hex.
+func (s Sum) String() string { return hex.EncodeToString(s[:]) }
+
+// MarshalText returns the sum in hex.
+func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a sum in hex.
+func (s *Sum) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(s)) {
+		return fmt.Errorf("read sum: %d characters instead of %d", len(text), hex.EncodedLen(len(s)))
+	}
+	_, err := hex.Decode(s[:], text)
+	return err
 }

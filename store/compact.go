@@ -35,7 +35,7 @@ func (s *Store) Compact(ctx context.Context) error {
 	return nil
 }
 
-// deleteDead deletes the bodies that nobody refers to, without the hour that the sweep gives them.
+// deleteDead deletes, for Compact, the bodies that nobody refers to, without the hour that the sweep gives them.
 func (s *Store) deleteDead(ctx context.Context) error {
 	var sums []Sum
 	s.kv.Walk(kv.Scan{Prefix: "w/", Keys: true}, func(key string, _ []byte) bool {

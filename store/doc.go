@@ -21,9 +21,9 @@
 //   - which keys there are: package keys
 //   - what an answer depends on in the store: [Record] (feed.go)
 //   - what was learnt about a host, and until when it holds: hosts.go
-//   - which third parties are switched off, and what each was sent: [Store.Disclose] (ledger.go)
+//   - which third parties are switched off, and what each was sent: [Store.Disclose] (disclosures.go)
 //   - which rules were made by hand, and which site recipes are kept: rules.go
-//   - what a session may be called, and whose it is: [CheckSession], [OwnSession] (fetched.go)
+//   - what a session may be called, and whose it is: [CheckSession], [OwnSession] (sessions.go)
 //   - what a user has used, by days: [Store.AddUse] (users.go)
 //   - what was counted in each minute, hour and day: series.go
 //   - what a purge covers: [Purge.Covers] (purges.go)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -140,7 +141,7 @@ type position struct {
 	Key    page.Key
 }
 
-// compare orders positions; the key breaks ties, so that a cursor is exact.
+// compare orders positions in a listing; the key breaks ties, so that a cursor is exact.
 func (p position) compare(o position) int {
 	return cmp.Or(cmp.Compare(o.Number, p.Number), strings.Compare(p.Text, o.Text),
 		strings.Compare(string(p.Key[:]), string(o.Key[:])))
@@ -205,7 +206,7 @@ func (s *Store) sortedPages(q PageQuery) (pages []*page.Page, next string, err e
 	return pages, next, nil
 }
 
-// candidates calls f for the stored pages of a host, or for all, whose records can be read.
+// candidates calls f, for a listing, with the stored pages of a host, or for all, whose records can be read.
 func (s *Store) candidates(host string, f func(page.Key, *pageRecord)) {
 	if host == "" {
 		s.kv.Walk(kv.Scan{Prefix: "p/"}, func(key string, value []byte) bool {
@@ -229,4 +230,38 @@ func (s *Store) candidates(host string, f func(page.Key, *pageRecord)) {
 		}
 		return true
 	})
+}
+
+// insert puts v into a sorted list that keeps its first limit elements, for the listings of pages and hosts: so a
+// listing of all holds no more than one page of its answer in memory.
+func insert[V any](list []V, v V, limit int, order func(a, b V) int) []V {
+	i, _ := slices.BinarySearchFunc(list, v, order)
+	if i >= limit {
+		return list
+	}
+	list = slices.Insert(list, i, v)
+	return list[:min(len(list), limit)]
+}
+
+// clampLimit returns how many elements a listing returns: 50 if the caller names no number, and at most 1000.
+func clampLimit(limit int) int {
+	if limit <= 0 {
+		return defaultLimit
+	}
+	return min(limit, maxLimit)
+}
+
+// encodeCursor turns a position in a listing into text for a URL.
+func encodeCursor(position string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(position))
+}
+
+// decodeCursor is the inverse of encodeCursor. A position always begins with prefix, so that a cursor of another
+// listing is refused: the error wraps ErrCursor.
+func decodeCursor(cursor, prefix string) (string, error) {
+	position, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || cursor != "" && !strings.HasPrefix(string(position), prefix) {
+		return "", fmt.Errorf("cursor %.40q: %w", cursor, ErrCursor)
+	}
+	return string(position), nil
 }

@@ -16,7 +16,8 @@ const maxHotBody = 64 << 10
 // tiers say how much of [Options.Decoded] each kind of record may take that is kept decoded in memory, in bytes.
 type tiers struct{ bodies, renditions, responses, records int64 }
 
-// tiersOf divides a number of bytes among the kinds. The shares are those of DefaultDecoded, in MiB.
+// tiersOf divides the bytes of memory for what is decoded among the kinds. The shares are those of DefaultDecoded, in
+// MiB.
 func tiersOf(n int64) tiers {
 	return tiers{bodies: n * 6 / 19, renditions: n * 6 / 19, responses: n * 4 / 19, records: n * 3 / 19}
 }
@@ -31,16 +32,19 @@ type responseCache struct {
 	all  *lru.Cache[string, []*Response]
 }
 
+// init allocates the maps of the memory of stored responses.
 func (c *responseCache) init(max int64) { c.all = lru.New[string, []*Response](max) }
 
-// generation returns how often URIs of u's stripe have changed. A reader calls it before it reads the disk.
+// generation returns, for a reader of stored responses that are not in memory, how often URIs of u's stripe have
+// changed. A reader calls it before it reads the disk.
 func (c *responseCache) generation(u keys.URI) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.gens[u[0]]
 }
 
-// loaded keeps what a reader found on disk, unless a response of the stripe changed since it noted generation.
+// loaded keeps in memory what a reader found on disk, unless a response of the stripe changed since it noted
+// generation.
 func (c *responseCache) loaded(uri string, u keys.URI, generation uint32, list []*Response) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

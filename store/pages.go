@@ -512,3 +512,58 @@ func (s *Store) deletePage(k page.Key, at time.Time) error {
 	s.deleteVisits(k)
 	return nil
 }
+
+// Fields describes the binary form of a page's record to package wire, which writes and reads it. The order is the
+// form: what is new comes last, behind f.Ends.
+func (r *pageRecord) Fields(f wire.Fields) {
+	p := &r.Page
+	for _, s := range []*string{
+		&p.Doc, &p.URL, &p.FinalURL, &p.CanonicalURL, &p.NormalizedURL, &p.Display, &p.Title, &p.Description,
+		&p.ContentFormat, &p.Excerpt, &p.ContentHash, &p.ContentType,
+	} {
+		f.Text(s)
+	}
+	wire.Word(f, &p.Type)
+	wire.Word(f, &p.Source)
+	f.Meta(&p.Meta)
+	wire.Rare(f, &p.GitHub)
+	wire.Rare(f, &p.Error)
+	for _, n := range []*int{&p.Tokens, &p.SizeBytes, &p.StatusCode} {
+		wire.Integer(f, n)
+	}
+	wire.Integer(f, &p.Bytes)
+	for _, t := range []*time.Time{&p.CreatedAt, &p.UpdatedAt, &p.FetchedAt} {
+		f.Time(t)
+	}
+	f.Bool(&p.Stored)
+	f.List(&p.Warnings)
+	i := &p.Info
+	for _, n := range []*int64{&i.FetchMS, &i.ConvertMS, &i.RenderMS, &i.LLMMS} {
+		wire.Integer(f, n)
+	}
+	for _, n := range []*int{
+		&i.LLMPromptTokens, &i.LLMCompletionTokens, &i.LLMTotalTokens, &i.HTMLChars, &i.MarkdownChars, &i.HTMLTokens,
+	} {
+		wire.Integer(f, n)
+	}
+	f.Text(&i.RenderEnd)
+	f.Text(&i.LLMModel)
+	f.Hash((*[32]byte)(&r.Source))
+	wire.Integer(f, &r.Job)
+	wire.Integer(f, &r.Edition)
+	// older programs do not know of what follows, and read what has none
+	if f.Ends(len(p.Preferences) == 0 && p.ReadAt.IsZero()) {
+		return
+	}
+	stated := &p.Preferences
+	if f.Reading() {
+		stated = nil
+	}
+	if wire.Rare(f, &stated); stated != nil {
+		p.Preferences = *stated
+	}
+	if f.Ends(p.ReadAt.IsZero()) {
+		return
+	}
+	f.Time(&p.ReadAt)
+}

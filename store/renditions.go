@@ -195,3 +195,43 @@ func renditionBody(record []byte) Sum {
 	}
 	return r.Body
 }
+
+// Fields describes the binary form of a rendition's record, as that of a page is described.
+func (r *renditionRecord) Fields(f wire.Fields) {
+	f.Hash((*[32]byte)(&r.Source))
+	f.Hash((*[32]byte)(&r.Body))
+	for _, s := range []*string{
+		&r.Recipe, &r.Title, &r.Description, &r.CanonicalURL, &r.PageType, &r.FinalURL, &r.Validator, &r.ContentHash,
+		&r.Excerpt,
+	} {
+		f.Text(s)
+	}
+	wire.Word(f, &r.From)
+	f.Meta(&r.Meta)
+	for _, n := range []*int{
+		&r.Tokens, &r.HTMLTokens, &r.HTMLChars, &r.MarkdownChars, &r.Readme.From, &r.Readme.To, &r.SymbolMap.From,
+		&r.SymbolMap.To,
+	} {
+		wire.Integer(f, n)
+	}
+	wire.Integer(f, &r.Bytes)
+	f.List(&r.Warnings)
+	for _, t := range []*time.Time{&r.Expires, &r.Fresh, &r.FetchedAt} {
+		f.Time(t)
+	}
+	f.Bool(&r.Rendered)
+	// older programs do not know of what follows, and read what has none
+	if f.Ends(r.SiteRecipe == "" && r.Links == nil) {
+		return
+	}
+	f.Text(&r.SiteRecipe)
+	f.Text(&r.Next)
+	if f.Ends(r.Links == nil) {
+		return
+	}
+	if f.Reading() {
+		r.Links = new(Links)
+	}
+	f.List(&r.Links.URLs)
+	f.Bool(&r.Links.Cut)
+}

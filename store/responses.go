@@ -11,6 +11,8 @@ import (
 	"github.com/readthru/readthru/store/body"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
+
+	"github.com/readthru/readthru/store/wire"
 )
 
 // EntryID identifies a stored response.
@@ -312,4 +314,120 @@ func (s *Store) Touch(uri string) {
 	if s.uses.note(keys.URIOf(uri), keys.Hour(time.Now())) {
 		s.wakeHousekeeper()
 	}
+}
+
+// encode returns the record of a stored response, without its content. Maps are written in the order of their keys, so
+// that equal responses have equal records.
+func (r *Response) encode() []byte {
+	var e wire.Encoder
+	e.Raw(r.ID[:])
+	e.Raw(r.Body[:])
+	e.Text(r.URL)
+	e.List(r.Vary)
+	e.Int(int64(len(r.Selecting)))
+	for _, name := range slices.Sorted(maps.Keys(r.Selecting)) {
+		e.Text(name)
+		e.Text(r.Selecting[name])
+	}
+	e.Text(r.Partition)
+	e.Text(r.Class)
+	e.Int(int64(r.Status))
+	e.Int(int64(len(r.Header)))
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		e.Text(name)
+		e.List(r.Header[name])
+	}
+	e.Time(r.RequestTime)
+	e.Time(r.ResponseTime)
+	e.Int(r.Length)
+	e.Int(r.Offset)
+	e.Int(r.Total)
+	e.Time(r.Retain)
+	e.List(r.Tags)
+	return e
+}
+
+// ResponseForm is the form that Encode writes and DecodeResponse reads.
+const ResponseForm = 1
+
+// Encode returns r, without its content, in a form for other stores.
+func (r *Response) Encode() []byte { return r.encode() }
+
+// DecodeResponse reads what Encode wrote, and reports whether it did. The response has no ID.
+func DecodeResponse(b []byte) (*Response, bool) {
+	r, ok := decodeResponse(b)
+	r.ID = EntryID{}
+	return r, ok
+}
+
+// decodeResponse reads what encode wrote, and reports whether it did.
+func decodeResponse(b []byte) (*Response, bool) {
+	d := wire.NewDecoder(b)
+	r := &Response{}
+	copy(r.ID[:], d.Raw(len(r.ID)))
+	copy(r.Body[:], d.Raw(len(r.Body)))
+	r.URL = d.Text()
+	r.Vary = d.List()
+	if n := d.Count(); n > 0 {
+		r.Selecting = make(map[string]string, min(n, 64))
+		for range n {
+			if d.Bad() {
+				return r, false
+			}
+			name := d.Text()
+			r.Selecting[name] = d.Text()
+		}
+	}
+	r.Partition = d.Text()
+	r.Class = d.Text()
+	r.Status = int(d.Int())
+	n := d.Count()
+	r.Header = make(http.Header, min(n, 64))
+	for range n {
+		if d.Bad() {
+			return r, false
+		}
+		name := d.Text()
+		r.Header[name] = d.List()
+	}
+	r.RequestTime = d.Time()
+	r.ResponseTime = d.Time()
+	r.Length = d.Int()
+	r.Offset = d.Int()
+	r.Total = d.Int()
+	r.Retain = d.Time()
+	r.Tags = d.List()
+	return r, d.OK()
+}
+
+// variants is the record of a URI: which responses are stored for it, and when it was last used.
+type variants struct {
+	URL  string
+	Used uint32 // hour of its last use
+	IDs  []EntryID
+}
+
+// encode returns the record that decodeVariants reads.
+func (v *variants) encode() []byte {
+	var e wire.Encoder
+	e.Text(v.URL)
+	e.Int(int64(v.Used))
+	e.Int(int64(len(v.IDs)))
+	for _, id := range v.IDs {
+		e.Raw(id[:])
+	}
+	return e
+}
+
+// decodeVariants reads the record of a URI, and reports whether it is whole.
+func decodeVariants(b []byte) (v variants, ok bool) {
+	d := wire.NewDecoder(b)
+	v.URL = d.Text()
+	v.Used = uint32(d.Int())
+	for range d.Count() {
+		var id EntryID
+		copy(id[:], d.Raw(len(id)))
+		v.IDs = append(v.IDs, id)
+	}
+	return v, d.OK()
 }

@@ -156,7 +156,8 @@ func addedTo[T any](s *Store, key string) (list []T) {
 	return list
 }
 
-// changeAdded changes such a list, and returns once it is on disk. After an error of change nothing is written.
+// changeAdded changes a list of what an operator added, such as rules, and returns once it is on disk. After an error
+// of change nothing is written.
 func changeAdded[T any](s *Store, key string, change func([]T) ([]T, error)) error {
 	s.mu.Lock()
 	list, err := change(addedTo[T](s, key))
@@ -172,7 +173,8 @@ func changeAdded[T any](s *Store, key string, change func([]T) ([]T, error)) err
 	return err
 }
 
-// deleteAdded deletes elements from such a list. The error is ErrNotFound if none of them goes.
+// deleteAdded deletes elements from a list of what an operator added, such as rules. The error is ErrNotFound if none
+// of them goes.
 func deleteAdded[T any](s *Store, key string, goes func(T) bool) error {
 	return changeAdded(s, key, func(list []T) ([]T, error) {
 		n := len(list)

@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -52,24 +51,6 @@ func (e *LockedError) Holder() string {
 		return "another process"
 	}
 	return fmt.Sprintf("process %d", e.PID)
-}
-
-// Sum is the SHA-256 of a body as received, content coding included.
-type Sum [32]byte
-
-// String returns the sum in hex.
-func (s Sum) String() string { return hex.EncodeToString(s[:]) }
-
-// MarshalText returns the sum in hex.
-func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads a sum in hex.
-func (s *Sum) UnmarshalText(text []byte) error {
-	if len(text) != hex.EncodedLen(len(s)) {
-		return fmt.Errorf("read sum: %d characters instead of %d", len(text), hex.EncodedLen(len(s)))
-	}
-	_, err := hex.Decode(s[:], text)
-	return err
 }
 
 // Options configures a Store.

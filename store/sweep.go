@@ -72,8 +72,8 @@ func (s *Store) SweepExpired(ctx context.Context, expired func(*Response) bool) 
 	return gone + swept, err
 }
 
-// due calls f with the keys of an index by hour (expiries of responses and renditions, bodies to watch) that are due:
-// up to now, or absurdly far ahead, as a clock that was wrong leaves them. It ends when f returns false.
+// due calls f, for a sweep, with the keys of an index by hour (expiries of responses and renditions, bodies to watch)
+// that are due: up to now, or absurdly far ahead, as a clock that was wrong leaves them. It ends when f returns false.
 func (s *Store) due(prefix string, now time.Time, f func(key string) bool) {
 	more := true
 	s.kv.Walk(kv.Scan{Prefix: prefix, Keys: true}, func(key string, _ []byte) bool {
@@ -115,7 +115,8 @@ func (s *Store) sweepExpired(ctx context.Context, now time.Time) (total int, err
 	return total, err
 }
 
-// deleteDue deletes the response that an expiry key names, unless it was freshened since: then the key was moved.
+// deleteDue deletes, for a sweep, the response that an expiry key names, unless it was freshened since: then the key
+// was moved.
 func (s *Store) deleteDue(r *Response, key string) bool {
 	n, err := s.deleteWhere(r.URL, func(o *Response) bool {
 		return o.ID == r.ID && !o.Retain.IsZero() && keys.Expiry(expiryHour(o.Retain), keys.URIOf(o.URL), o.ID) == key
@@ -261,7 +262,8 @@ type useLog struct {
 // maxUses is the most URIs in a useLog. Beyond it, a use may be written twice.
 const maxUses = 1 << 16
 
-// note adds a use of a URI, and reports whether it must be written: once in an hour.
+// note adds a use of a URI, for the eviction of what was used longest ago, and reports whether it must be written: once
+// in an hour.
 func (t *useLog) note(u keys.URI, hour uint32) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -2,12 +2,10 @@ package store
 
 import (
 	"crypto/rand"
-	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -355,27 +353,4 @@ func (s *Store) deleteVisits(k page.Key) {
 	if b.Len() > 0 {
 		_ = s.kv.Apply(b)
 	}
-}
-
-// clampLimit returns how many elements a listing returns: 50 if the caller names no number, and at most 1000.
-func clampLimit(limit int) int {
-	if limit <= 0 {
-		return defaultLimit
-	}
-	return min(limit, maxLimit)
-}
-
-// encodeCursor turns a position in a listing into text for a URL.
-func encodeCursor(position string) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(position))
-}
-
-// decodeCursor is the inverse of encodeCursor. A position always begins with prefix, so that a cursor of another
-// listing is refused: the error wraps ErrCursor.
-func decodeCursor(cursor, prefix string) (string, error) {
-	position, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || cursor != "" && !strings.HasPrefix(string(position), prefix) {
-		return "", fmt.Errorf("cursor %.40q: %w", cursor, ErrCursor)
-	}
-	return string(position), nil
 }

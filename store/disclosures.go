@@ -89,14 +89,14 @@ func (s *Store) Disclosures(cursor string, limit int) (list []Disclosure, next s
 	return list, next, nil
 }
 
-// ServicesOff returns the services that are switched off, by name.
+// ServicesOff returns the third parties that are switched off, by name: nothing is disclosed to them.
 func (s *Store) ServicesOff() []string {
 	var off []string
 	_ = s.kv.GetJSON(&kv.Batch{}, keys.Services, &off) // none yet
 	return off
 }
 
-// ServiceOff reports whether an operator switched a service off, so that nothing may be sent to it.
+// ServiceOff reports whether an operator switched a service off, so that nothing may be disclosed to it.
 func (s *Store) ServiceOff(service string) bool { return slices.Contains(s.ServicesOff(), service) }
 
 // SwitchService switches a service off, by its name in the ledger, or on again. It is on disk when SwitchService
