@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -173,36 +174,40 @@ func Invisible(r rune) bool {
 	return false
 }
 
-// suspects says, for each byte, in which row of seconds the bytes stand that may follow it in an invisible character.
-// Row 0 is for bytes that begin none, row 1 for control characters, after which any byte may follow.
-var suspects, seconds = func() (rows [256]uint8, follow [16][256]bool) {
-	for i := range follow[1] {
-		follow[1][i] = true
-	}
-	last := uint8(1)
-	for r := rune(0); r <= 0xe0fff; r++ {
-		if !Invisible(r) {
-			continue
+// planes are those of Unicode that have invisible characters.
+var planes = [...]rune{0x0, 0x1, 0xe}
+
+// follows returns, for each byte, which bytes may follow it in an invisible character; nil if it begins none. After a
+// control character any byte may follow. It is made when it is first asked for: most commands read no text.
+var follows = sync.OnceValue(func() *[256]*[256]bool {
+	var rows [256]*[256]bool
+	for _, plane := range planes {
+		for r := plane << 16; r < (plane+1)<<16; r++ {
+			if !Invisible(r) {
+				continue
+			}
+			text := string(r)
+			row := &rows[text[0]]
+			if *row == nil {
+				*row = new([256]bool)
+			}
+			if len(text) > 1 {
+				(*row)[text[1]] = true
+				continue
+			}
+			for i := range *row {
+				(*row)[i] = true
+			}
 		}
-		text := string(r)
-		row := &rows[text[0]]
-		switch {
-		case len(text) == 1:
-			*row = 1
-			continue
-		case *row == 0:
-			last++
-			*row = last
-		}
-		follow[*row][text[1]] = true
 	}
-	return rows, follow
-}()
+	return &rows
+})
 
 // IndexInvisible returns where the first invisible character of a text begins, or -1. It reads plain English at several
 // gigabytes a second and allocates nothing.
 func IndexInvisible(text []byte) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
+	rows := follows()
 	for at := 0; at < len(text); {
 		if len(text)-at >= 8 {
 			// A byte below space, DEL, or one of a longer character sets a high bit.
@@ -213,8 +218,8 @@ func IndexInvisible(text []byte) int {
 			}
 		}
 		for end := min(at+8, len(text)); at < end; at++ {
-			row := suspects[text[at]]
-			if row == 0 || at+1 < len(text) && !seconds[row][text[at+1]] {
+			row := rows[text[at]]
+			if row == nil || at+1 < len(text) && !row[text[at+1]] {
 				continue
 			}
 			if r, _ := utf8.DecodeRune(text[at:]); Invisible(r) {

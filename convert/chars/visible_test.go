@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/convert/chars"
@@ -40,6 +41,14 @@ func TestVisibleRemovesInvisibleCharacters(t *testing.T) {
 }
 
 const scotland = "🏴\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
+
+func TestEveryInvisibleCharacterIsFound(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		if got := chars.IndexInvisible([]byte(string(r))) == 0; got != chars.Invisible(r) {
+			t.Errorf("IndexInvisible finds %+q: %t, want %t", r, got, !got)
+		}
+	}
+}
 
 // FuzzIndexInvisible compares the scan by words with the one by characters, and holds that a text without invisible
 // characters stays as it is.
