@@ -14,7 +14,9 @@ import (
 // lines alone: no other package imports them. What is below internal is named without it. It is a statement of design:
 // do not change it to fix a build.
 const policy = `
-	fault, clip, lazy, wholefile, page, httpfield, convert/pdf, symbols, recording, pace, guess, releases →
+	fault, clip, lazy, wholefile, httpfield, convert/pdf, symbols, recording, pace, guess →
+	page, releases, users, fleet, fleet/bucket, knowledge, agents, crawl, api/firecrawl, fetch/gate → lazy
+	cmd/readthru, cmd/readthru/read, cmd/readthru/watch → lazy
 	needs, eventually, processor →
 	webtest, render/rendertest → eventually
 	fault/faulttest       → fault, eventually

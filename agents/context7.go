@@ -2,12 +2,12 @@ package agents
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/markdown"
 )
 
@@ -94,8 +94,8 @@ type Snippet struct {
 }
 
 var (
-	sourceLine = regexp.MustCompile(`(?i)^source:\s*<?(https?://[^\s<>]+?)>?\s*$`)
-	ruleLine   = regexp.MustCompile(`^[-=_]{16,}\s*$`)
+	sourceLine = lazy.Pattern(`(?i)^source:\s*<?(https?://[^\s<>]+?)>?\s*$`)
+	ruleLine   = lazy.Pattern(`^[-=_]{16,}\s*$`)
 )
 
 // Split splits a text from Context7 into snippets by source, in order. A snippet begins at a "### " heading that is
@@ -126,8 +126,8 @@ func Split(text string) []Snippet {
 	for i, line := range all {
 		switch fenced := r.Line([]byte(line)).Fenced(); {
 		// those two end a fence that was left open
-		case fenced && (!ruleLine.MatchString(line) || !snippetFollows(all[i+1:])):
-		case ruleLine.MatchString(line):
+		case fenced && (!ruleLine().MatchString(line) || !snippetFollows(all[i+1:])):
+		case ruleLine().MatchString(line):
 			flush()
 			r = markdown.Reader{}
 			continue
@@ -137,7 +137,7 @@ func Split(text string) []Snippet {
 				line = "### " + title
 			}
 		default:
-			if m := sourceLine.FindStringSubmatch(line); m != nil && source == "" {
+			if m := sourceLine().FindStringSubmatch(line); m != nil && source == "" {
 				source = m[1]
 				continue
 			}
@@ -166,7 +166,7 @@ func snippetFollows(lines []string) bool {
 func sourceFollows(lines []string) bool {
 	for _, l := range lines {
 		if strings.TrimSpace(l) != "" {
-			return sourceLine.MatchString(l)
+			return sourceLine().MatchString(l)
 		}
 	}
 	return false

@@ -3,11 +3,12 @@ package agents
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // addJSON adds the missing settings to a JSON file. An empty file becomes an object.
@@ -194,12 +195,12 @@ func (j *jsonText) drop(w Want, is func(hujson.Value) bool) (bool, error) {
 }
 
 // ourCommand matches the command lines that this program writes.
-var ourCommand = regexp.MustCompile(`(?:^|[/\\'" ])readthru(?:\.exe)?['"]? (hook|mcp)(?: |$)`)
+var ourCommand = lazy.Pattern(`(?:^|[/\\'" ])readthru(?:\.exe)?['"]? (hook|mcp)(?: |$)`)
 
 // ours reports whether a value has the same command of ours as w.
 func ours(v hujson.Value, w Want) bool {
-	want := ourCommand.FindStringSubmatch(words(plainOf(w.Value)))
-	have := ourCommand.FindStringSubmatch(words(plain(v)))
+	want := ourCommand().FindStringSubmatch(words(plainOf(w.Value)))
+	have := ourCommand().FindStringSubmatch(words(plain(v)))
 	return want != nil && have != nil && want[1] == have[1]
 }
 

@@ -2,10 +2,10 @@ package crawl
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/page"
 )
 
@@ -20,12 +20,12 @@ const (
 )
 
 // escapedAgain matches the name of a parameter whose separator was escaped twice as HTML: each page does it again.
-var escapedAgain = regexp.MustCompile(`(?i)(?:amp(?:;|%3b)){2}`)
+var escapedAgain = lazy.Pattern(`(?i)(?:amp(?:;|%3b)){2}`)
 
 // endless reports whether a URL by itself looks like part of something endless: it is long, deep, or repeats itself.
 // The frontier leaves such links out and counts them.
 func endless(u *url.URL) bool {
-	if len(u.String()) > maxURL || strings.Count(u.RawQuery, "&") >= maxParams || escapedAgain.MatchString(u.RawQuery) {
+	if len(u.String()) > maxURL || strings.Count(u.RawQuery, "&") >= maxParams || escapedAgain().MatchString(u.RawQuery) {
 		return true
 	}
 	parts := segments(u)

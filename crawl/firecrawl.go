@@ -138,7 +138,7 @@ func (fc *Firecrawl) start(ctx context.Context, u *url.URL, o Options) (job stri
 	switch {
 	case !got.Success:
 		return "", fmt.Errorf("firecrawl: crawl %s: %s", page.Mask(u), fc.said(got.Error))
-	case !jobID.MatchString(got.ID):
+	case !jobID().MatchString(got.ID):
 		return "", fmt.Errorf("firecrawl: crawl %s: the server sent no job id", page.Mask(u))
 	}
 	return fc.version() + "/crawl/" + got.ID, nil

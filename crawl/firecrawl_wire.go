@@ -9,13 +9,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/httpfield"
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
@@ -134,7 +134,7 @@ type (
 )
 
 // jobID matches ids of jobs that may be put in a path.
-var jobID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
+var jobID = lazy.Pattern(`^[A-Za-z0-9_-]{1,100}$`)
 
 // metadata returns the metadata of a document as text. It joins lists and leaves out objects and null.
 func (d document) metadata() map[string]string {

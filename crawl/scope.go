@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/page"
 )
 
@@ -54,7 +54,7 @@ func (s scope) site(u *url.URL) (*url.URL, bool) {
 // wants reports whether a URL of the site is to be crawled, judged by its text: no file, no form to edit a page, no
 // secret, and as the patterns say.
 func (s scope) wants(u *url.URL) bool {
-	if s.below && !s.isBelow(u) || isFile(u.Path) || maintenance.MatchString(u.RequestURI()) || page.HasSecret(u) ||
+	if s.below && !s.isBelow(u) || isFile(u.Path) || maintenance().MatchString(u.RequestURI()) || page.HasSecret(u) ||
 		s.exclude.match(u) {
 		return false
 	}
@@ -95,7 +95,7 @@ var files = strings.Fields(`7z aac apk atom avi avif bin bmp bz2 css csv dat deb
 
 // maintenance matches URLs that serve to maintain a site, not to read it: forms that edit a page, its history and
 // source, interfaces for programs.
-var maintenance = regexp.MustCompile(`/(?:_sources|wp-json|wp-admin|wp-login\.php|xmlrpc\.php|cgi-bin)(?:/|$|\?)|/feed/?$|` +
+var maintenance = lazy.Pattern(`/(?:_sources|wp-json|wp-admin|wp-login\.php|xmlrpc\.php|cgi-bin)(?:/|$|\?)|/feed/?$|` +
 	`[?&](?:(?:action|do)=(?:edit|history|raw|login|info|diff|revisions|recent|export)|veaction=|oldid=|diff=|replytocom=|share=)`)
 
 // isFile reports whether a path ends like a file that is not a page, in any case of its letters.

@@ -3,10 +3,10 @@ package crawl
 import (
 	"cmp"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/page"
 )
 
@@ -151,7 +151,7 @@ func (s *shapes) end(u *url.URL, isPage, repeats bool) {
 // shapesOf returns the shapes of a URL of a site, the widest first: each folder that it lies in, then its path with any
 // parameters and with the names of its own.
 func shapesOf(u *url.URL) (list []string) {
-	path := number.ReplaceAllStringFunc(pathOf(u)+page.Route(u), func(s string) string {
+	path := number().ReplaceAllStringFunc(pathOf(u)+page.Route(u), func(s string) string {
 		if s[0] == '%' {
 			return s
 		}
@@ -175,7 +175,7 @@ func shapesOf(u *url.URL) (list []string) {
 func pathOf(u *url.URL) string { return cmp.Or(u.EscapedPath(), "/") }
 
 // number matches digits in a path, or an escaped byte, whose digits are no number.
-var number = regexp.MustCompile(`%[0-9A-Fa-f]{2}|[0-9]+`)
+var number = lazy.Pattern(`%[0-9A-Fa-f]{2}|[0-9]+`)
 
 // patternOf returns the pattern (see [Options]) that chooses the URLs of a shape, for the report and for comparing with
 // what is wanted.

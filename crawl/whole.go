@@ -6,10 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
 )
@@ -21,10 +21,10 @@ const longestHeader = 30
 // below its title (Source: or URL:), in brackets behind it, or in front matter, where Cloudflare's documentation nests
 // it.
 var (
-	titleLine  = regexp.MustCompile(`^#{1,2}[ \t]+(.*?)[ \t]*\r?\n?$`)
-	behind     = regexp.MustCompile(`^(.+?)[ \t]+\(((?:https?:/)?/[^\s()]*)\)$`)
-	sourceLine = regexp.MustCompile(`(?i)^(?:source|url):[ \t]*((?:https?:/)?/\S*)[ \t]*\r?\n?$`)
-	headerURL  = regexp.MustCompile(
+	titleLine  = lazy.Pattern(`^#{1,2}[ \t]+(.*?)[ \t]*\r?\n?$`)
+	behind     = lazy.Pattern(`^(.+?)[ \t]+\(((?:https?:/)?/[^\s()]*)\)$`)
+	sourceLine = lazy.Pattern(`(?i)^(?:source|url):[ \t]*((?:https?:/)?/\S*)[ \t]*\r?\n?$`)
+	headerURL  = lazy.Pattern(
 		`^(?:url|source|source_url|[ \t]+html):[ \t]*["']?((?:https?:/)?/[^\s"']*)["']?[ \t]*\r?\n?$`)
 )
 
@@ -135,15 +135,15 @@ func (s scope) joined(at *url.URL, text string) (lines []string, found []joined)
 // titled returns the page that begins at a line with its title and its URL, behind the title or on one of the next two
 // lines.
 func titled(lines []string, i int) (j joined, ok bool) {
-	title := titleLine.FindStringSubmatch(lines[i])
+	title := titleLine().FindStringSubmatch(lines[i])
 	if title == nil {
 		return j, false
 	}
-	if m := behind.FindStringSubmatch(title[1]); m != nil {
+	if m := behind().FindStringSubmatch(title[1]); m != nil {
 		return joined{"behind", m[2], m[1], i, i + 1}, true
 	}
 	for n := i + 1; n < min(i+3, len(lines)); n++ {
-		if m := sourceLine.FindStringSubmatch(lines[n]); m != nil {
+		if m := sourceLine().FindStringSubmatch(lines[n]); m != nil {
 			return joined{"below", m[1], title[1], i, n + 1}, true
 		}
 		if strings.TrimSpace(lines[n]) != "" {
@@ -159,7 +159,7 @@ func headed(lines []string, i int) (j joined, ok bool) {
 		return j, false
 	}
 	for n := i + 1; n < min(i+longestHeader, len(lines)); n++ {
-		if m := headerURL.FindStringSubmatch(lines[n]); m != nil && j.raw == "" {
+		if m := headerURL().FindStringSubmatch(lines[n]); m != nil && j.raw == "" {
 			j.raw = m[1]
 		}
 		if strings.TrimSpace(lines[n]) == "---" {

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/readthru/readthru/internal/clip"
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/store"
 )
 
@@ -96,7 +96,7 @@ func (e *UnknownBaseError) Error() string {
 
 const maxBaseName = 100
 
-var baseName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+var baseName = lazy.Pattern(`^[a-z0-9][a-z0-9._-]*$`)
 
 // CheckBaseName returns an error if name is not valid for a knowledge base (rule D17).
 func CheckBaseName(name string) error {
@@ -106,7 +106,7 @@ func CheckBaseName(name string) error {
 	case len(name) > maxBaseName:
 		return fmt.Errorf("knowledge base name %q… is longer than %d characters", clip.Runes(name, 20),
 			maxBaseName)
-	case !baseName.MatchString(name) || strings.Contains(name, ".."):
+	case !baseName().MatchString(name) || strings.Contains(name, ".."):
 		return fmt.Errorf("invalid knowledge base name %q: use lower-case letters, digits, . _ and -, a letter or "+
 			"digit first", name)
 	}

@@ -2,8 +2,9 @@ package page
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // SecretMask stands in for what is secret in logs, records and error texts.
@@ -110,14 +111,14 @@ func MaskString(raw string) string {
 }
 
 // jwtLike matches a JSON Web Token: three base64url parts, the first of which begins with {".
-var jwtLike = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)
+var jwtLike = lazy.Pattern(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)
 
 // keyLike matches keys whose issuers gave them a telling prefix.
-var keyLike = regexp.MustCompile(`^(?:sk-|sk_live_|rk_live_|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|` +
+var keyLike = lazy.Pattern(`^(?:sk-|sk_live_|rk_live_|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abprs]-|AKIA|ASIA|` +
 	`AIza|fc-|ctx7sk|hf_|npm_|glptt-|figd_|syt_|hvs\.|ATTI|ATTA|ATATT|wc_order_|SCT[0-9]+T)[A-Za-z0-9_-]{10,}`)
 
 // signedLike matches what Rails signs: base64, and a digest.
-var signedLike = regexp.MustCompile(`^[A-Za-z0-9+/=_-]{16,}--(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+var signedLike = lazy.Pattern(`^[A-Za-z0-9+/=_-]{16,}--(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // shaped reports whether a text has the shape of a secret, wherever it stands: in a path, a value or a log. The switch
 // over the first two bytes is there for speed: every segment and every value passes here, and the expression runs only
@@ -129,11 +130,12 @@ func shaped(s string) bool {
 	switch s[:2] {
 	case "sk", "rk", "gh", "gi", "gl", "xo", "AK", "AS", "AI", "AT", "fc", "ct", "hf", "np", "fi", "sy", "hv", "wc",
 		"SC":
-		if keyLike.MatchString(s) && (s[2] != '-' || strings.ContainsAny(s, "0123456789")) { // not sk-… in Slovak
+		if keyLike().MatchString(s) && (s[2] != '-' || strings.ContainsAny(s, "0123456789")) { // not sk-… in Slovak
 			return true
 		}
 	}
-	return strings.Contains(s, "eyJ") && jwtLike.MatchString(s) || strings.Contains(s, "--") && signedLike.MatchString(s)
+	return strings.Contains(s, "eyJ") && jwtLike().MatchString(s) ||
+		strings.Contains(s, "--") && signedLike().MatchString(s)
 }
 
 // HasSecretShape reports whether a text has the shape of a secret: it is a key with a telling prefix or what Rails

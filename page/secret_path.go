@@ -2,8 +2,9 @@ package page
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // A path is full of what looks random and is public: commits, digests, builds, identifiers of articles. So a segment
@@ -95,14 +96,14 @@ var listedWords = map[string]bool{
 // The shapes of segments that single products or frameworks make, and two common ones: assetName is the ending of a
 // file's name, and uuidLike a UUID.
 var (
-	aspSession  = regexp.MustCompile(`\([ASF]\([A-Za-z0-9_-]{8,}\)\)`)
-	private     = regexp.MustCompile(`^(?:private-[0-9a-f]{32}|z-app-.*-[0-9a-f]{40})$`) // Google Calendar, Slack
-	telegramBot = regexp.MustCompile(`^bot[0-9]{6,}:[A-Za-z0-9_-]{20,}$`)
-	cloudinary  = regexp.MustCompile(`^s--[A-Za-z0-9_-]{8,32}--$`)   // signed media
-	meeting     = regexp.MustCompile(`^[a-z]{3}-[a-z]{4}-[a-z]{3}$`) // Google Meet
-	overleaf    = regexp.MustCompile(`^[0-9]{10}[a-z]{12}$`)         // a project that may be edited
-	assetName   = regexp.MustCompile(`\.[A-Za-z][A-Za-z0-9]{0,5}$`)
-	uuidLike    = regexp.MustCompile(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
+	aspSession  = lazy.Pattern(`\([ASF]\([A-Za-z0-9_-]{8,}\)\)`)
+	private     = lazy.Pattern(`^(?:private-[0-9a-f]{32}|z-app-.*-[0-9a-f]{40})$`) // Google Calendar, Slack
+	telegramBot = lazy.Pattern(`^bot[0-9]{6,}:[A-Za-z0-9_-]{20,}$`)
+	cloudinary  = lazy.Pattern(`^s--[A-Za-z0-9_-]{8,32}--$`)   // signed media
+	meeting     = lazy.Pattern(`^[a-z]{3}-[a-z]{4}-[a-z]{3}$`) // Google Meet
+	overleaf    = lazy.Pattern(`^[0-9]{10}[a-z]{12}$`)         // a project that may be edited
+	assetName   = lazy.Pattern(`\.[A-Za-z][A-Za-z0-9]{0,5}$`)
+	uuidLike    = lazy.Pattern(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
 )
 
 // secretPath reports whether a segment of an escaped path at a host is a secret.
@@ -226,7 +227,7 @@ func (p *place) secret(escaped, behind string) bool {
 	}
 	// Lower-case letters alone are a word or a slug, however long, except for the names of meetings.
 	if kinds&(isUpper|isDigit) == 0 {
-		return p.secrets && meeting.MatchString(name)
+		return p.secrets && meeting().MatchString(name)
 	}
 	if p.secrets {
 		return true
@@ -243,7 +244,7 @@ func (p *place) secret(escaped, behind string) bool {
 		return true
 	case (before == "d" || before == "p") && len(name) >= 20 && digest(name): // Seafile, Gumroad, PandaDoc
 		return true
-	case p.served, len(name) < 20, listedWords[before], assetName.MatchString(name), !random(name, 20):
+	case p.served, len(name) < 20, listedWords[before], assetName().MatchString(name), !random(name, 20):
 		return false
 	}
 	// base64 of a plain text is only as secret as the text is; base64 of bytes is taken for a key.
@@ -261,13 +262,13 @@ var shortGiven = map[string]bool{
 func shapedSegment(name string) bool {
 	switch name[0] {
 	case 'b':
-		return strings.HasPrefix(name, "bot") && telegramBot.MatchString(name)
+		return strings.HasPrefix(name, "bot") && telegramBot().MatchString(name)
 	case '(':
-		return aspSession.MatchString(name)
+		return aspSession().MatchString(name)
 	case 'p', 'z':
-		return (strings.HasPrefix(name, "private-") || strings.HasPrefix(name, "z-app-")) && private.MatchString(name)
+		return (strings.HasPrefix(name, "private-") || strings.HasPrefix(name, "z-app-")) && private().MatchString(name)
 	case 's':
-		return strings.HasPrefix(name, "s--") && cloudinary.MatchString(name) ||
+		return strings.HasPrefix(name, "s--") && cloudinary().MatchString(name) ||
 			strings.HasPrefix(name, "s-") && len(name) == 13 && random(name[2:], 11) || // SoundCloud
 			strings.HasPrefix(name, "shr") && len(name) == 17 && random(name[3:], 14) // Airtable
 	case '+':
@@ -275,7 +276,7 @@ func shapedSegment(name string) bool {
 	case 'l':
 		return strings.HasPrefix(name, "live_") && len(name) >= 40 // Stripe: invoices
 	}
-	return len(name) == 22 && name[0] <= '9' && overleaf.MatchString(name)
+	return len(name) == 22 && name[0] <= '9' && overleaf().MatchString(name)
 }
 
 // purposeful reports whether a segment of a path names a purpose for which secrets are made: one of its words, divided
@@ -301,10 +302,10 @@ func purposeful(segment string) bool {
 // hexadecimal digits, or ten characters without words that are random. A slug is none of these.
 func given(segment string) bool {
 	if k := kindsOf(segment); len(segment) < 10 || k&isDigit == 0 && k&(isLower|isUpper) != isLower|isUpper ||
-		strings.IndexByte(segment, '.') >= 0 && assetName.MatchString(segment) {
+		strings.IndexByte(segment, '.') >= 0 && assetName().MatchString(segment) {
 		return false
 	}
-	if n := len(segment); n >= 36 && uuidLike.MatchString(segment[n-36:]) || random(segment, 12) { // inv_…
+	if n := len(segment); n >= 36 && uuidLike().MatchString(segment[n-36:]) || random(segment, 12) { // inv_…
 		return true
 	}
 	for part := range strings.FieldsFuncSeq(segment, separates) {
@@ -492,7 +493,7 @@ func unguessable(s string) bool {
 	if len(s) < 16 {
 		return false
 	}
-	if uuidLike.MatchString(s) || random(s, 16) {
+	if uuidLike().MatchString(s) || random(s, 16) {
 		return true
 	}
 	for part := range strings.FieldsFuncSeq(s, separates) {

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // A parameter is a secret
@@ -222,7 +223,7 @@ var inParts = strings.NewReplacer("+", "", "/", "", "=", "", ".", "-", "|", "-",
 // bare reports whether a query that is nothing but a value (?Zx81…) looks random. A number does not: caches are
 // passed by with one.
 func bare(value string) bool {
-	return !strings.ContainsAny(value, "/.") && (uuidLike.MatchString(value) || random(value, 16) ||
+	return !strings.ContainsAny(value, "/.") && (uuidLike().MatchString(value) || random(value, 16) ||
 		len(value) >= 32 && hexadecimal(value) && makeupOf(value).digits > 0)
 }
 
@@ -311,7 +312,7 @@ func secretJSON(text []byte, left int) bool {
 	if json.Unmarshal(text, &v) == nil {
 		return secretMember("", v, left)
 	}
-	for _, m := range member.FindAllSubmatch(text, -1) { // cut short, or JavaScript
+	for _, m := range member().FindAllSubmatch(text, -1) { // cut short, or JavaScript
 		if secretParamIn(string(m[1]), string(m[2]), left) {
 			return true
 		}
@@ -320,7 +321,7 @@ func secretJSON(text []byte, left int) bool {
 }
 
 // member matches a member of what is like JSON.
-var member = regexp.MustCompile(`["']?([A-Za-z0-9_.-]+)["']?\s*[:=]\s*["']?([^"',}\]\s]+)`)
+var member = lazy.Pattern(`["']?([A-Za-z0-9_.-]+)["']?\s*[:=]\s*["']?([^"',}\]\s]+)`)
 
 // secretMember judges a member of a JSON text by name and value. The elements of a list are judged under the name of
 // the list.

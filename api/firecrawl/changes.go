@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -124,7 +124,7 @@ func (b *previous) gone(status int) *changes {
 	}
 }
 
-var chunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
+var chunkHead = lazy.Pattern(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
 
 // difference compares two versions of a page: as a unified diff, and in the JSON form of Firecrawl.
 func difference(was, is []byte) *pageDiff {
@@ -133,7 +133,7 @@ func difference(was, is []byte) *pageDiff {
 	oldLine, newLine := 0, 0
 	for line := range strings.Lines(unified) {
 		line = strings.TrimSuffix(line, "\n")
-		if m := chunkHead.FindStringSubmatch(line); m != nil {
+		if m := chunkHead().FindStringSubmatch(line); m != nil {
 			oldLine, _ = strconv.Atoi(m[1])
 			newLine, _ = strconv.Atoi(m[2])
 			file.Chunks = append(file.Chunks, diffChunk{Content: line, Changes: []diffChange{}})

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/url"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/readthru/readthru/agents"
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // A choice is a word that a command line may go on with.
@@ -188,17 +188,17 @@ func (at *place) placeholder() string {
 }
 
 var (
-	quoted = regexp.MustCompile("`([^`]*)`")
-	listed = regexp.MustCompile(`(?::| is) ((?:[\w-]+, )*[\w-]+ or [\w-]+)(?: \(.*\))?$`)
+	quoted = lazy.Pattern("`([^`]*)`")
+	listed = lazy.Pattern(`(?::| is) ((?:[\w-]+, )*[\w-]+ or [\w-]+)(?: \(.*\))?$`)
 )
 
 // values returns what may stand for the placeholder of a usage: what it lists itself, else what is stored under that
 // name. The word so far narrows what is asked for.
 func (p *program) values(ctx context.Context, usage, word string) (found []choice) {
-	if m := listed.FindStringSubmatch(usage); m != nil {
+	if m := listed().FindStringSubmatch(usage); m != nil {
 		return words(strings.Split(strings.Replace(m[1], " or ", ", ", 1), ", "))
 	}
-	m := quoted.FindStringSubmatch(usage)
+	m := quoted().FindStringSubmatch(usage)
 	if m == nil {
 		return nil
 	}

@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
@@ -68,7 +68,7 @@ func (d Disclosure) Refusal() string {
 	switch {
 	case asksPassword(content):
 		return "the page asks to sign in"
-	case paywallMark.Match(content):
+	case paywallMark().Match(content):
 		return "the page is behind a paywall"
 	}
 	return ""
@@ -83,7 +83,7 @@ func asksPassword(content []byte) bool {
 			return false
 		}
 		tag, after, _ := bytes.Cut(rest, []byte(">"))
-		if passwordMark.Match(tag) {
+		if passwordMark().Match(tag) {
 			return true
 		}
 		content = after
@@ -117,8 +117,8 @@ func IsRefusal(status int) bool {
 // Patterns for lower-case content of a page that must not be disclosed. Both begin with a literal, which keeps the
 // search fast.
 var (
-	passwordMark = regexp.MustCompile(`type\s*=\s*["']?password\b`)
-	paywallMark  = regexp.MustCompile(`"isaccessibleforfree"\s*:\s*"?false`)
+	passwordMark = lazy.Pattern(`type\s*=\s*["']?password\b`)
+	paywallMark  = lazy.Pattern(`"isaccessibleforfree"\s*:\s*"?false`)
 )
 
 // privateNames are suffixes of host names that do not exist in public DNS, or that a network gives its own machines.

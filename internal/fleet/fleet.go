@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"regexp"
 	"sync"
 	"time"
 
 	"github.com/readthru/readthru/internal/fleet/bucket"
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -147,7 +147,7 @@ type Status struct {
 }
 
 // nameForm is what may be a schema without quotes.
-var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+var nameForm = lazy.Pattern(`^[a-z][a-z0-9_]{0,39}$`)
 
 // Check returns an error for options that cannot work. It connects to nothing.
 func (o Options) Check() error {
@@ -163,7 +163,7 @@ func (o Options) Check() error {
 			return &BodiesError{err}
 		}
 	}
-	if !nameForm.MatchString(o.name()) || len(o.Node) > 100 {
+	if !nameForm().MatchString(o.name()) || len(o.Node) > 100 {
 		return fmt.Errorf("%q is no name of a fleet: it has up to 40 of a to z, 0 to 9 and _, and begins with a letter",
 			o.Name)
 	}

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/lib/pq"
 
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -29,7 +29,7 @@ const (
 )
 
 // uuidForm is what the database takes for a UUID.
-var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var uuidForm = lazy.Pattern(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // shareVisits tells the visits of this node. A visit is told once, by its id, however often the database hears of it.
 func (f *Fleet) shareVisits(ctx context.Context) error {
@@ -95,7 +95,7 @@ func (f *Fleet) insertVisits(ctx context.Context, list []store.Visit) error {
 	var cached []bool
 	for i := range list {
 		v := &list[i]
-		if u, err := page.Parse(v.URL); err != nil || !shareableURL(u) || !uuidForm.MatchString(v.ID) {
+		if u, err := page.Parse(v.URL); err != nil || !shareableURL(u) || !uuidForm().MatchString(v.ID) {
 			continue
 		}
 		ids, docs, urls = append(ids, v.ID), append(docs, textOf(v.Doc)), append(urls, textOf(v.URL))
@@ -210,7 +210,7 @@ func visitCursor(s string) (micros int64, id string, err error) {
 	text, err := base64.RawURLEncoding.DecodeString(s)
 	at, id, ok := strings.Cut(string(text), " ")
 	micros, err2 := strconv.ParseInt(at, 10, 64)
-	if err != nil || err2 != nil || !ok || !uuidForm.MatchString(id) {
+	if err != nil || err2 != nil || !ok || !uuidForm().MatchString(id) {
 		return 0, "", fmt.Errorf("list visits: %w", store.ErrCursor)
 	}
 	return micros, id, nil

@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
+
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // Home is where releases are published. It is the one place to change it.
@@ -64,12 +65,12 @@ func Latest(ctx context.Context, rt http.RoundTripper) (version string, err erro
 }
 
 // described is what "git describe" adds to a tag for commits after it and for changes that are not committed.
-var described = regexp.MustCompile(`(-\d+-g[0-9a-f]{4,40})?(-dirty)?$`)
+var described = lazy.Pattern(`(-\d+-g[0-9a-f]{4,40})?(-dirty)?$`)
 
 // Newer reports whether a release is newer than a version of this program, which "git describe" or the go command told.
 // known is false if the version tells no release, as that of a program built from a checkout does.
 func Newer(release, version string) (newer, known bool) {
-	base := described.ReplaceAllString(version, "")
+	base := described().ReplaceAllString(version, "")
 	if !semver.IsValid(base) || module.IsPseudoVersion(base) {
 		return false, false
 	}

@@ -4,9 +4,10 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // tokenPrefix begins tokens, so that they are told from other secrets, by programs that look for leaked ones too.
@@ -20,8 +21,8 @@ const tokenIterations = 1
 const maxTokenIterations = hashIterations
 
 var (
-	tokenID   = regexp.MustCompile(`^[0-9a-f]{12}$`)
-	tokenForm = regexp.MustCompile(`^rt_([0-9a-f]{12})_[A-Z2-7]{26,64}$`)
+	tokenID   = lazy.Pattern(`^[0-9a-f]{12}$`)
+	tokenForm = lazy.Pattern(`^rt_([0-9a-f]{12})_[A-Z2-7]{26,64}$`)
 )
 
 // NewToken makes a token with some scopes. text is what its user shows; it is nowhere kept.
@@ -40,14 +41,14 @@ func NewToken(scopes []string, now time.Time) (t Token, text string, err error) 
 }
 
 // IsToken reports whether a text has the form of a user's token.
-func IsToken(text string) bool { return tokenForm.MatchString(text) }
+func IsToken(text string) bool { return tokenForm().MatchString(text) }
 
 // idOf returns the id in a text that has the form of a token; else it is empty.
 func idOf(text string) string {
 	if !strings.HasPrefix(text, tokenPrefix) {
 		return ""
 	}
-	if m := tokenForm.FindStringSubmatch(text); m != nil {
+	if m := tokenForm().FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
 	return ""

@@ -9,9 +9,10 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"time"
+
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 // Role says what a user may do. Each role may do what those before it may.
@@ -81,13 +82,13 @@ const (
 )
 
 // nameForm is what a user may be called who is no user of the configuration.
-var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,39}$`)
+var nameForm = lazy.Pattern(`^[a-z0-9][a-z0-9._-]{0,39}$`)
 
 // Check returns why a user who is not of the configuration cannot be, or nil. It trusts nothing: the record may come
 // from another machine.
 func (u *User) Check() error {
 	switch {
-	case !nameForm.MatchString(u.Name):
+	case !nameForm().MatchString(u.Name):
 		return fmt.Errorf("user %.50q: a name has up to 40 of a to z, 0 to 9, dot, _ and -, and begins with a letter or "+
 			"digit", u.Name)
 	case len(u.ID) < 8 || len(u.ID) > 40 || u.Changed.IsZero():
@@ -106,7 +107,7 @@ func (u *User) Check() error {
 		return fmt.Errorf("user %q: more than %d tokens were revoked: remove the user and add it again", u.Name, maxRevoked)
 	}
 	for _, t := range u.Tokens {
-		if !tokenID.MatchString(t.ID) {
+		if !tokenID().MatchString(t.ID) {
 			return fmt.Errorf("user %q: %.20q is no id of a token", u.Name, t.ID)
 		}
 		if err := CheckScopes(t.Scopes); err != nil {

@@ -18,12 +18,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/readthru/readthru/internal/lazy"
 )
 
 const (
@@ -53,8 +54,8 @@ type Bucket struct {
 
 // bucketForm is what a bucket may be called, and prefixForm what may be before the names of objects.
 var (
-	bucketForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
-	prefixForm = regexp.MustCompile(`^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*$`)
+	bucketForm = lazy.Pattern(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
+	prefixForm = lazy.Pattern(`^([A-Za-z0-9_-][A-Za-z0-9._-]*/)*$`)
 )
 
 // New returns the bucket at a URL like s3://bucket/prefix?endpoint=https://host:9000&region=eu-west-1. It
@@ -73,10 +74,10 @@ func New(raw string) (*Bucket, error) {
 	b := &Bucket{Name: u.Host + "/" + prefix, signer: v4.NewSigner(func(o *v4.SignerOptions) {
 		o.DisableURIPathEscaping = true // as S3 does
 	})}
-	if !bucketForm.MatchString(u.Host) {
+	if !bucketForm().MatchString(u.Host) {
 		return nil, fmt.Errorf("%q is no name of a bucket: it has 3 to 63 of a to z, 0 to 9, dot and hyphen", u.Host)
 	}
-	if !prefixForm.MatchString(prefix) {
+	if !prefixForm().MatchString(prefix) {
 		return nil, fmt.Errorf("%q is no prefix: its parts have letters, digits, dots, hyphens and underscores", prefix)
 	}
 	q := u.Query()

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +20,7 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/internal/hostrule"
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/recipe"
 	"github.com/readthru/readthru/page"
 )
@@ -210,7 +210,7 @@ var makesPages = map[string]bool{
 }
 
 // markupStart matches text that begins with a tag or a doctype; "<?php" and "<%@" begin a program.
-var markupStart = regexp.MustCompile(`^<[!A-Za-z]`)
+var markupStart = lazy.Pattern(`^<[!A-Za-z]`)
 
 // guessType guesses the media type of content from the name of the file or the URL, else from its beginning. Text with
 // tags counts as HTML, since a fragment has no doctype. It returns "" for types that package convert recognises.
@@ -221,7 +221,7 @@ func guessType(name string, u *url.URL, content []byte) string {
 		names = append(names, u.Path)
 	}
 	for _, name := range names {
-		if makesPages[strings.ToLower(path.Ext(name))] && markupStart.Match(text) {
+		if makesPages[strings.ToLower(path.Ext(name))] && markupStart().Match(text) {
 			continue
 		}
 		if t := convert.TypeOf(name); t != "" {

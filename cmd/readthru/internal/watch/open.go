@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/cli/browser"
 	"github.com/urfave/cli/v2"
@@ -17,11 +16,12 @@ import (
 	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
 	"github.com/readthru/readthru/cmd/readthru/internal/settings"
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
+	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/wholefile"
 )
 
 // roomName is what may be the name of a room of the dashboard, which stands for its path.
-var roomName = regexp.MustCompile(`^[a-z][a-z-]*$`)
+var roomName = lazy.Pattern(`^[a-z][a-z-]*$`)
 
 // openCommand is the command open: it prints a link that signs one browser in to the dashboard, and unless --print is
 // given opens it. It needs a daemon that runs.
@@ -48,7 +48,7 @@ func (p *program) openCommand() *cli.Command {
 				return terminal.WithHint(errors.New("no daemon runs"), "start one with \"readthru serve\"")
 			}
 			page := cmp.Or(c.Args().First(), "/")
-			if roomName.MatchString(page) {
+			if roomName().MatchString(page) {
 				page = "/" + page
 			}
 			client := api.NewClient(d.Admin, d.Token, daemon.UserAgent)
