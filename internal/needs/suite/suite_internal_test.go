@@ -138,7 +138,7 @@ func TestASweepEndsWhatARunLeft(t *testing.T) {
 	var left []*exec.Cmd
 	for _, cmd := range []*exec.Cmd{
 		exec.CommandContext(t.Context(), "sleep", "3600"),
-		exec.CommandContext(t.Context(), "sh", "-c", "sleep 3600; true", filepath.Join(dir, "file")),
+		exec.CommandContext(t.Context(), "sh", "-c", "while sleep .1; do :; done", filepath.Join(dir, "file")),
 	} {
 		if len(left) == 0 {
 			cmd.Env = []string{"HOME=" + filepath.Join(dir, "home")}
