@@ -438,8 +438,8 @@ func everyPoint() bool { return os.Getenv(sequencesFor) != "" }
 // dieEvery and killEvery are at which points of a life processes die, and are killed, unless they do at each; dieSeldom
 // is for short runs. All lives together have about six hundred.
 const (
-	dieEvery  = 16
-	killEvery = 37
+	dieEvery  = 29
+	killEvery = 61
 	dieSeldom = 61
 )
 
