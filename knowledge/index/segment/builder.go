@@ -72,15 +72,19 @@ type Averages struct{ Text, Title, Path float64 }
 
 // Builder collects the postings of new passages until they are written as a segment.
 type Builder struct {
-	stems map[string]string // of the surface forms met; bounded
+	stems map[string]stemmed // of the surface forms met; bounded
 
 	words   map[string]word // by surface form
 	terms   map[string]*buildTerm
+	spare   []buildTerm // terms of the next new words
 	Lengths []Lengths
 
 	ord    uint32 // of the passage being added
 	census analysis.Census
 }
+
+// stemmed is a surface form, and the term that it stands for.
+type stemmed struct{ surface, stem string }
 
 // word is where the occurrences of a surface form go.
 type word struct {
@@ -89,35 +93,55 @@ type word struct {
 	languages uint8 // of which it is a function word
 }
 
-// buildTerm is a term of the passages being added: its forms, its postings, and the encoded places of all of them.
+// buildTerm is a term of the passages being added: its forms, its postings, and the encoded places of all of them. Most
+// terms are rare, and the slices of those lie in the term itself.
 type buildTerm struct {
 	forms    []string
 	others   bool
 	postings []buildPosting
 	places   []byte
 	prev     int // position before, in the field being read
+
+	firstForm     [1]string
+	firstPostings [2]buildPosting
+	firstPlaces   [8]byte
 }
 
+// buildPosting is a [Posting] whose positions begin at from in the places of its term.
 type buildPosting struct {
-	Posting
-	from int // its positions begin here in places
+	ord, from          uint32
+	text               uint16
+	title, path, forms uint8
 }
 
-// maxStems bounds what is remembered of stems across segments.
-const maxStems = 1 << 16
+const (
+	// maxStems bounds what is remembered of stems across segments.
+	maxStems = 1 << 16
+
+	// maxWords is how many words the passages had at most whose room the next use.
+	maxWords = 1 << 14
+
+	// termsAtOnce is how many terms are allocated together.
+	termsAtOnce = 64
+)
 
 // NewBuilder returns a builder without passages.
 func NewBuilder() *Builder {
-	b := &Builder{stems: map[string]string{}}
+	b := &Builder{stems: map[string]stemmed{}, words: map[string]word{}, terms: map[string]*buildTerm{}}
 	b.Reset()
 	return b
 }
 
 // Reset forgets the passages that were added.
 func (b *Builder) Reset() {
-	b.words, b.terms, b.Lengths, b.ord = map[string]word{}, map[string]*buildTerm{}, nil, 0
+	if len(b.words) > maxWords {
+		b.words, b.terms = map[string]word{}, map[string]*buildTerm{}
+	}
+	clear(b.words)
+	clear(b.terms)
+	b.Lengths, b.ord = nil, 0
 	if len(b.stems) > maxStems {
-		b.stems = map[string]string{}
+		b.stems = map[string]stemmed{}
 	}
 }
 
@@ -185,30 +209,30 @@ func (b *Builder) note(w word, t analysis.Token, f field) {
 	if n := len(e.postings); n > 0 && e.postings[n-1].ord == b.ord {
 		p = &e.postings[n-1]
 	} else {
-		e.postings = append(e.postings, buildPosting{Posting: Posting{ord: b.ord}, from: len(e.places)})
+		e.postings = append(e.postings, buildPosting{ord: b.ord, from: uint32(len(e.places))})
 		p = &e.postings[n]
 		e.prev = 0
 	}
-	p.Forms |= w.form
+	p.forms |= w.form
 	switch f {
 	case fieldTitle:
-		if p.Title == MaxFieldCount {
+		if p.title == MaxFieldCount {
 			return
 		}
-		p.Title++
+		p.title++
 	case fieldPath:
-		if p.Path < MaxFieldCount {
-			p.Path++
+		if p.path < MaxFieldCount {
+			p.path++
 		}
 		return
 	default:
-		if p.Text == 0 {
+		if p.text == 0 {
 			e.prev = 0 // positions start at 0 in each field
 		}
-		if p.Text == MaxTextLen {
+		if p.text == MaxTextLen {
 			return
 		}
-		p.Text++
+		p.text++
 	}
 	e.places = binary.AppendUvarint(e.places, uint64(t.Pos-e.prev))
 	e.prev = t.Pos
@@ -216,14 +240,14 @@ func (b *Builder) note(w word, t analysis.Token, f field) {
 
 // word makes a place for a surface form.
 func (b *Builder) word(surface string) word {
-	stem, ok := b.stems[surface]
+	known, ok := b.stems[surface]
 	if !ok {
-		stem = strings.Clone(analysis.Stem(surface))
-		b.stems[surface] = stem
+		known = stemmed{surface, strings.Clone(analysis.Stem(surface))}
+		b.stems[surface] = known
 	}
-	w := b.formOf(stem, surface)
-	w.languages = analysis.Languages(surface)
-	b.words[surface] = w
+	w := b.formOf(known.stem, known.surface)
+	w.languages = analysis.Languages(known.surface)
+	b.words[known.surface] = w
 	return w
 }
 
@@ -231,7 +255,11 @@ func (b *Builder) word(surface string) word {
 func (b *Builder) formOf(stem, surface string) word {
 	e := b.terms[stem]
 	if e == nil {
-		e = &buildTerm{}
+		if len(b.spare) == 0 {
+			b.spare = make([]buildTerm, termsAtOnce)
+		}
+		e, b.spare = &b.spare[0], b.spare[1:]
+		e.forms, e.postings, e.places = e.firstForm[:0], e.firstPostings[:0], e.firstPlaces[:0]
 		b.terms[stem] = e
 	}
 	w := word{term: e, form: otherFormBit}
@@ -293,12 +321,13 @@ func (b *Builder) write(w *writer) error {
 		w.begin(name, e.forms, e.others)
 		for i := range e.postings {
 			p := &e.postings[i]
-			to := len(e.places)
+			to := uint32(len(e.places))
 			if i+1 < len(e.postings) {
 				to = e.postings[i+1].from
 			}
-			p.Places = e.places[p.from:to]
-			w.add(p.Posting)
+			w.add(Posting{
+				ord: p.ord, Text: p.text, Title: p.title, Path: p.path, Forms: p.forms, Places: e.places[p.from:to],
+			})
 		}
 		if err := w.end(); err != nil {
 			return err

@@ -51,9 +51,10 @@ type Chunk struct {
 	place []byte
 }
 
-// appendChunk encodes at most chunkLen postings. Bound is the greatest of their bounds.
-func appendChunk(b []byte, postings []Posting, several bool, bound uint8) []byte {
-	var body []byte
+// appendChunk encodes at most chunkLen postings. Bound is the greatest of their bounds. It returns b with the chunk,
+// and what it used of room, for the next call.
+func appendChunk(b, room []byte, postings []Posting, several bool, bound uint8) (chunk, used []byte) {
+	body := room[:0]
 	places := 0
 	prev := postings[0].ord
 	for i := range postings {
@@ -92,7 +93,7 @@ func appendChunk(b []byte, postings []Posting, several bool, bound uint8) []byte
 	for i := range postings {
 		b = append(b, postings[i].Places...)
 	}
-	return b
+	return b, body
 }
 
 // head reads the head of a chunk from b and returns the bytes after the chunk.

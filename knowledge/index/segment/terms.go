@@ -61,7 +61,8 @@ type writer struct {
 	pending  []Posting
 	pendingN int // bytes of positions in pending
 	payload  []byte
-	cuts     []int // ends of chunks in payload
+	room     []byte // for a chunk's columns
+	cuts     []int  // ends of chunks in payload
 	bytes    int64
 }
 
@@ -87,7 +88,7 @@ func (w *writer) chunk() {
 	for i := range w.pending {
 		bound = max(bound, w.bound(&w.pending[i]))
 	}
-	w.payload = appendChunk(w.payload, w.pending, w.entry.several(), bound)
+	w.payload, w.room = appendChunk(w.payload, w.room, w.pending, w.entry.several(), bound)
 	w.cuts = append(w.cuts, len(w.payload))
 	w.pending, w.pendingN = w.pending[:0], 0
 }
