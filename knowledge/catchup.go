@@ -13,6 +13,12 @@ const (
 	catchUpChanges = 32
 )
 
+// What comes together is indexed together: one at a time, pages cost two to three times as much.
+const (
+	gatherTime = time.Second            // after the first of several pages
+	noticeTime = 100 * time.Millisecond // after other documents, for which a person may wait
+)
+
 // position counts changes that the index is told of: of pages, by the number of the newest job in the change log, and
 // of other documents, by calls of notify. A search waits for the position of its beginning.
 type position struct {
@@ -96,6 +102,38 @@ func (p *progress) await(ctx context.Context, at position) {
 			return
 		}
 	}
+}
+
+// gather has the consumer wait for changes, for idle at most, and then for more, as long as a search would wait for all
+// of them and none does. Pages and notices tell of changes, end returns where the queues end.
+func (p *progress) gather(ctx context.Context, idle time.Duration, pages, notices <-chan struct{},
+	end func() position,
+) {
+	timer := time.NewTimer(idle)
+	defer timer.Stop()
+	for begun := false; !begun || p.behind(end()) < catchUpChanges; begun = true {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			return
+		case <-p.hurry:
+			return
+		case <-notices:
+			timer.Reset(noticeTime)
+		case <-pages:
+			if !begun {
+				timer.Reset(gatherTime)
+			}
+		}
+	}
+}
+
+// behind returns how many changes up to a position the index has not reached.
+func (p *progress) behind(at position) int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reached.behind(at)
 }
 
 // position returns where the queues end.

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,4 +62,51 @@ func TestASearchThatWaitsEnds(t *testing.T) {
 			t.Errorf("after indexing ended it waited %v", took)
 		}
 	})
+}
+
+func TestChangesAreGatheredUntilASearchWaits(t *testing.T) {
+	const step = 20 * time.Millisecond // between the pages that are read
+	for name, tt := range map[string]struct {
+		pages          uint64
+		notice, search time.Duration // when; 0: never
+		want           time.Duration
+	}{
+		"nothing comes":                  {want: idleTime},
+		"a page":                         {pages: 1, want: step + gatherTime},
+		"several pages":                  {pages: 9, want: step + gatherTime},
+		"so many that none waits longer": {pages: 2 * catchUpChanges, want: catchUpChanges * step},
+		"a text that somebody added":     {notice: step, want: step + noticeTime},
+		"a text after a page":            {pages: 1, notice: 3 * step, want: 3*step + noticeTime},
+		"a search":                       {pages: 9, search: 5*step + 1, want: 5*step + 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := &progress{hurry: make(chan struct{}, 1)}
+				var job atomic.Uint64
+				pages, notices := make(chan struct{}), make(chan struct{}, 1)
+				go func() {
+					for range tt.pages {
+						time.Sleep(step)
+						job.Add(1)
+						select {
+						case pages <- struct{}{}:
+						default:
+						}
+					}
+				}()
+				if tt.notice > 0 {
+					time.AfterFunc(tt.notice, func() { notices <- struct{}{} })
+				}
+				if tt.search > 0 {
+					time.AfterFunc(tt.search, func() { p.hurry <- struct{}{} })
+				}
+				began := time.Now()
+				p.gather(t.Context(), idleTime, pages, notices, func() position { return position{job: job.Load()} })
+				if took := time.Since(began); took != tt.want {
+					t.Errorf("waited %v, want %v", took, tt.want)
+				}
+				time.Sleep(time.Second) // for the pages
+			})
+		})
+	}
 }

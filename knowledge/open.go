@@ -427,10 +427,8 @@ func (k *Knowledge) notify() {
 	}
 }
 
-const (
-	gatherTime = 100 * time.Millisecond // after the first of several documents, so that they are indexed together
-	idleTime   = 10 * time.Second       // between looks at a queue that nobody spoke of
-)
+// idleTime is how long the consumer waits between looks at a queue that nobody spoke of.
+const idleTime = 10 * time.Second
 
 // consume indexes what is queued until ctx ends. After an error it waits, a second at first and a minute at most: a
 // disk that is full is not asked again and again.
@@ -455,24 +453,7 @@ func (k *Knowledge) consume(ctx context.Context) {
 			continue
 		}
 		wait = 0
-		timer := time.NewTimer(min(idleTime, k.retries.wait(time.Now())))
-		select {
-		case <-ctx.Done():
-		case <-k.wake:
-		case <-k.store.JobsAdded():
-		case <-timer.C:
-		case <-k.progress.hurry:
-			timer.Stop()
-			continue
-		}
-		// what comes together is indexed together, unless a search waits
-		timer.Reset(gatherTime)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-k.progress.hurry:
-		}
-		timer.Stop()
+		k.progress.gather(ctx, min(idleTime, k.retries.wait(time.Now())), k.store.JobsAdded(), k.wake, k.position)
 	}
 }
 
