@@ -66,6 +66,13 @@ func (s *Store) openBody(sum Sum) (*Body, error) {
 	return b, nil
 }
 
+// keepBody keeps a small body in memory that was just stored, unless writes were given up since GivenUp returned drops.
+func (s *Store) keepBody(c *body.Content, drops uint64) {
+	if whole := c.Whole(); whole != nil && c.Length <= maxHotBody {
+		s.kv.IfKept(drops, func() { s.bodies.Add(c.Sum, whole, c.Length) })
+	}
+}
+
 // Later is Body for the content of a stored response that may not be read at all: nothing is read before the first
 // Read or WriteTo, or Ready. What they return wraps ErrNotFound when the content is lost.
 func (s *Store) Later(r *Response) *Body {

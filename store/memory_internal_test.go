@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store/body"
 )
 
 func TestDecodedRecordsKeepToTheirBudget(t *testing.T) {
@@ -43,6 +44,29 @@ func TestDecodedRecordsKeepToTheirBudget(t *testing.T) {
 	for kind, n := range weights() {
 		if n == 0 {
 			t.Errorf("nothing of kind %d is kept", kind)
+		}
+	}
+}
+
+func TestAPageThatWasStoredIsReadFromMemory(t *testing.T) {
+	s, err := Open(Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	for length, want := range map[int]bool{1000: true, maxHotBody: true, maxHotBody + 1: false} {
+		url := fmt.Sprint("https://a.test/", length)
+		markdown := []byte(strings.Repeat("x", length))
+		p := &page.Record{URL: url, NormalizedURL: url, ContentHash: url}
+		if _, err := s.PutPage(p, markdown, Sum{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, kept := s.bodies.Get(body.Of(markdown).Sum); kept != want {
+			t.Errorf("markdown of %d bytes is in memory: %v, want %v", length, kept, want)
 		}
 	}
 }

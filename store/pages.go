@@ -131,7 +131,7 @@ func (s *Store) PageEdition() int { return s.cleaner.Edition }
 // time of its reading, by which nodes agree on the newest. Edition is that of the cleaner that the texts have passed.
 func (s *Store) putPage(p *page.Record, c *body.Content, source Sum, edition int, own bool) (changed bool, err error) {
 	k := page.KeyOf(p.NormalizedURL)
-	now := time.Now().UTC().Truncate(time.Millisecond)
+	now, drops := time.Now().UTC().Truncate(time.Millisecond), s.kv.GivenUp()
 	b := &kv.Batch{}
 	record := pageRecord{Page: *p, Source: source, Edition: edition}
 	record.Page.Doc, record.Page.Stored = k.Doc(), true
@@ -178,6 +178,7 @@ func (s *Store) putPage(p *page.Record, c *body.Content, source Sum, edition int
 	if err := s.tallies.ListPage(k, now, b, before); err != nil {
 		return false, err
 	}
+	s.keepBody(c, drops) // the index reads it soon
 	if s.seq = max(s.seq, record.Job); record.Job != old.Job {
 		wake(s.added)
 	}

@@ -120,9 +120,7 @@ func (s *Store) PutResponse(r *Response, content io.Reader, obsolete func(*Respo
 		return err
 	}
 	r.ID, r.Body, r.Length = stored.ID, stored.Body, stored.Length
-	if whole := c.Whole(); whole != nil && c.Length <= maxHotBody {
-		s.kv.IfKept(drops, func() { s.bodies.Add(c.Sum, whole, c.Length) })
-	}
+	s.keepBody(c, drops)
 	if s.kv.Totals().Bytes > s.maxSize.Load() {
 		s.wakeHousekeeper()
 	}
