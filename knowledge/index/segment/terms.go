@@ -296,36 +296,9 @@ func (l *List) Has(form string) bool { return l.others || slices.Contains(l.Form
 
 // find returns the postings of a term, or nil if the segment does not have it.
 func find(refs []blockRef, blocks blockSource, term string) (*List, error) {
-	var l *List
-	for i := blockOf(refs, term); i < len(refs) && refs[i].first <= term; i++ {
-		b, err := blocks(i)
-		if err != nil {
-			return nil, err
-		}
-		r := blockReader{rest: b}
-		for {
-			ok, err := r.next()
-			if err != nil {
-				return nil, err
-			}
-			if !ok || string(r.term) > term {
-				break
-			}
-			if string(r.term) < term {
-				continue
-			}
-			e, err := r.entry()
-			if err != nil {
-				return nil, err
-			}
-			if l == nil {
-				l = &List{entry: e}
-			}
-			l.parts = append(l.parts, e.chunks)
-			if !e.ellipsis {
-				return l, nil
-			}
-		}
+	l, err := walkTerms(refs, blocks, term)()
+	if l == nil || l.Term != term {
+		return nil, err
 	}
 	return l, nil
 }
