@@ -384,6 +384,8 @@ func (s *sequence) checkNode(n *node) {
 		Pages struct{ Total, Visits int }
 		Work  struct{ Requests int }
 	}
+	var found object
+	n.get("/api/v1/search?q=now", &found) // what was read is indexed in a second, or when somebody searches
 	eventually.True(s.t, "what was read is indexed", func() bool {
 		n.get("/stats", &stats)
 		return stats.Index.Queued == 0 && stats.Work.Requests == 0
