@@ -105,7 +105,7 @@ const policy = `
 	store                 → page, users, store/lru, store/wire, store/keys, store/kv, store/tally
 	summary               → page, llm
 	agents                → page
-	cache                 → page, store, httpfield
+	cache                 → page, store, httpfield, clip
 	knowledge/analysis, knowledge/vector →
 	knowledge/outline     → page, markdown, clip, knowledge/analysis
 	journal               → page, httpfield

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/store"
 )
 
@@ -290,4 +291,4 @@ func partText(r *store.Response) string {
 }
 
 // short formats a duration of an explanation in whole seconds.
-func short(d time.Duration) string { return d.Truncate(time.Second).String() }
+func short(d time.Duration) string { return clip.Duration(d.Truncate(time.Second)) }

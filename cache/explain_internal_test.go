@@ -20,12 +20,12 @@ func TestExplainSaysWhatJudgeDecides(t *testing.T) {
 	}{
 		{
 			"fresh", &shared, "Cache-Control: max-age=7200", "",
-			[]string{"4.1 no Vary", "4.2.1 lifetime 2h0m0s: max-age", "4.2.3 age 1h0m0s", "4.2 fresh for 1h0m0s", "→ reused"},
+			[]string{"4.1 no Vary", "4.2.1 lifetime 2h: max-age", "4.2.3 age 1h", "4.2 fresh for 1h", "→ reused"},
 		},
 		{
 			"stale with a tag", &shared, "Cache-Control: max-age=60\nETag: \"a\"", "",
 			[]string{
-				"4.2 stale for 59m0s", "4.2.4 served stale when", `4.3.1 can be validated by its entity tag "a"`,
+				"4.2 stale for 59m", "4.2.4 served stale when", `4.3.1 can be validated by its entity tag "a"`,
 				"→ validated",
 			},
 		},
@@ -44,7 +44,7 @@ func TestExplainSaysWhatJudgeDecides(t *testing.T) {
 		},
 		{
 			"page of this cache's lifetime", &pages, "Content-Type: text/html", "",
-			[]string{"4.2.1 lifetime 24h0m0s: this cache's own", "→ reused (override)"},
+			[]string{"4.2.1 lifetime 24h: this cache's own", "→ reused (override)"},
 		},
 		{
 			"a page for others", &pages, "Content-Type: text/html", "Accept: text/markdown",

@@ -289,11 +289,11 @@ func TestWhyAHitIsFresh(t *testing.T) {
 		{&p, "Content-Type: text/html\nCache-Control: max-age=60", "A stored response is fresh."},
 		{
 			&p, "Content-Type: text/html", "A stored response is fresh. Its origin does not say for how long: pages are kept " +
-				"for 24h0m0s then (cache.page_ttl)." + newer,
+				"for 24h then (cache.page_ttl)." + newer,
 		},
 		{
 			&ruled, "Content-Type: text/html\nCache-Control: max-age=60",
-			"A stored response is fresh. A rule keeps it for 1h0m0s, whatever its origin says." + newer,
+			"A stored response is fresh. A rule keeps it for 1h, whatever its origin says." + newer,
 		},
 	} {
 		v := tt.p.judge(get(tt.p, ""), stored(tt.p, tt.stored), epoch.Add(time.Second))

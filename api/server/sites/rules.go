@@ -12,6 +12,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server/asker"
+	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/store"
@@ -32,7 +33,7 @@ func (s *Service) ListRules(ctx context.Context, q api.RuleQuery) (*api.RuleList
 			Render: f.Render, Preferences: f.Preferences, Log: f.Log,
 		}
 		if f.TTL > 0 {
-			r.TTL = f.TTL.String()
+			r.TTL = clip.Duration(f.TTL)
 		}
 		r.Used = used[f.Host+f.Path] // as the proxy tells it
 		list.Rules = append(list.Rules, r)
