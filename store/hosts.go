@@ -32,6 +32,22 @@ const (
 	RejectsCA    Trait = "rejects-ca"     // a client rejected our certificate there: it is tunnelled
 )
 
+// meanings says of each trait what it means to who reads the pages of the host, after the name of the host or client.
+var meanings = map[Trait]string{
+	Negotiates:   "it answers markdown when asked for it",
+	MarkdownOff:  "its own markdown was unusable: it is asked for HTML",
+	StrictAccept: "it answers 406 to who asks for markdown: it is asked without",
+	Twins:        "its pages have markdown at their address with .md",
+	NeedsBrowser: "its pages have far more text in a browser: they are rendered at once",
+	LoadsInVain:  "a page there still loaded after all its time: others are not waited for so long",
+	SilentEvents: "streams of events said nothing there: they are not waited for",
+	VainWorkers:  "workers computed for long there and changed nothing: they are not waited for so long",
+	RejectsCA:    "rejected our certificate: it is tunnelled, so it gets no markdown and no cache",
+}
+
+// Means says in words what a trait means; empty for what is none.
+func (t Trait) Means() string { return meanings[t] }
+
 // lifetimes says how long each trait holds: first when it is learnt, then twice as long each time it is learnt again
 // after it has ended, and longest at most. A trait is learnt when it was seen of so many cases within the first
 // lifetime: one odd page says nothing about its host. One that is of the host alone holds for other nodes, too.

@@ -91,9 +91,7 @@ func (s *Service) Facts(trait store.Trait, limit int) (*api.HostFacts, error) {
 
 // traitOf returns the trait of a name; empty for no name. The error is a problem for the client.
 func traitOf(name string) (store.Trait, error) {
-	switch t := store.Trait(name); t {
-	case "", store.Negotiates, store.MarkdownOff, store.StrictAccept, store.Twins, store.NeedsBrowser,
-		store.LoadsInVain, store.SilentEvents, store.VainWorkers, store.RejectsCA:
+	if t := store.Trait(name); t == "" || t.Means() != "" {
 		return t, nil
 	}
 	return "", api.Problem(http.StatusBadRequest, "no such trait: %q", name)

@@ -91,17 +91,7 @@ func (p *program) hostsShow(c *cli.Context) error {
 
 // explained says what a fact means, and until when it holds.
 func explained(f api.HostFact) string {
-	text := map[store.Trait]string{
-		store.Negotiates:   "it answers markdown when asked for it",
-		store.MarkdownOff:  "its own markdown was unusable: it is asked for HTML",
-		store.StrictAccept: "it answers 406 to who asks for markdown: it is asked without",
-		store.Twins:        "its pages have markdown at their address with .md",
-		store.NeedsBrowser: "its pages have far more text in a browser: they are rendered at once",
-		store.LoadsInVain:  "a page there still loaded after all its time: others are not waited for so long",
-		store.SilentEvents: "streams of events said nothing there: they are not waited for",
-		store.VainWorkers:  "workers computed for long there and changed nothing: they are not waited for so long",
-		store.RejectsCA:    "rejected our certificate: it is tunnelled, so it gets no markdown and no cache",
-	}[f.Trait]
+	text := f.Trait.Means()
 	if f.Client != "" {
 		text = f.Client + " " + text
 	}
