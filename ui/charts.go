@@ -114,6 +114,14 @@ var drawings = []drawing{
 	}},
 }
 
+// whole is what the kinds of a drawing come to together.
+func (d drawing) whole(c *api.Counts) (sum int64) {
+	for _, k := range d.kinds {
+		sum += k.of(c)
+	}
+	return sum
+}
+
 // savedText writes how much time was saved, in milliseconds up to a minute and in coarser units from there on.
 func savedText(ms int64) string {
 	if ms >= 60_000 {
@@ -142,15 +150,11 @@ func chartsOf(s span, series *api.Series, now time.Time) charts {
 	c.From = s.when(first)
 	for _, d := range drawings {
 		out := chart{ID: d.id, Title: d.title}
-		var sum, highest int64
+		var highest int64
 		for i := range points {
-			var whole int64
-			for _, k := range d.kinds {
-				whole += k.of(&points[i])
-			}
-			sum, highest = sum+whole, max(highest, whole)
+			highest = max(highest, d.whole(&points[i]))
 		}
-		out.Total, out.Max = d.text(sum), d.text(highest)
+		out.Total, out.Max = d.text(d.whole(&series.Sum)), d.text(highest) // what the legend adds up to
 		for _, k := range d.kinds {
 			out.Kinds = append(out.Kinds, chartKind{k.name, k.class, d.text(k.of(&series.Sum))})
 		}

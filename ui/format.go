@@ -26,13 +26,13 @@ var functions = template.FuncMap{
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },
 	"uptime": uptimeText, "saved": savedText, "plain": func(text any) string { return plain(fmt.Sprint(text)) },
-	"millis": millisText, "unusual": unusual,
+	"millis": millisText, "unusual": unusual, "until": untilText, "titles": titles,
 	"parts": partsOfURL, "reader": readerText, "brief": brief, "short": shortTime, "left": leftText, "host": hostText,
 	"lines": func(text string) string { return string(withoutControls([]byte(text))) },
 	"plus":  func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
 	"wide":    func(n int) int64 { return int64(n) },
 	"cut":     func(text string, n int) string { return text[:min(n, len(text))] },
-	"percent": func(part float64) string { return strconv.Itoa(int(part*100+.5)) + " %" },
+	"percent": func(part float64) string { return strconv.Itoa(int(part*100+.5)) + "\u00a0%" },
 	"agent":   agentFilter, "sessions": sessionsText,
 	"class": func(status int) string { return strconv.Itoa(status / 100) }, // the digit that it begins with
 }
@@ -84,9 +84,25 @@ func millisText(micros int64) string {
 }
 
 // unusual reports whether the reason of a request says more than its outcome does: hits are fresh, and of what is
-// missed nothing was stored.
+// missed nothing was stored. What failed at its origin says so.
 func unusual(e journal.Entry) bool {
-	return (e.Outcome != "hit" || e.Section != "RFC 9111 §4.2") && (e.Outcome != "miss" || e.Section != "RFC 9111 §4")
+	return e.Status >= 400 ||
+		(e.Outcome != "hit" || e.Section != "RFC 9111 §4.2") && (e.Outcome != "miss" || e.Section != "RFC 9111 §4")
+}
+
+// untilText returns the time until which a connection was tunnelled, of what was told of it; empty if it has no end.
+func untilText(told string) string {
+	_, end, _ := strings.Cut(told, `until="`)
+	t, err := time.Parse(time.RFC3339, strings.TrimSuffix(end, `"`))
+	if err != nil {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+// titles reports whether a subject of a note is only how its text begins, which stands above it.
+func titles(subject, text string) bool {
+	return strings.HasPrefix(text, subject) && (len(text) == len(subject) || len(subject) >= 60)
 }
 
 // uptimeText writes a number of seconds in the two largest units. It cuts off, where rounding would say 60 min.

@@ -11,6 +11,38 @@ import (
 	"github.com/readthru/readthru/internal/journal"
 )
 
+func TestWordsAreSaidOnce(t *testing.T) {
+	const text = "Quinces keep best between 2 and 4 degrees, and no longer than a winter."
+	for subject, want := range map[string]bool{text: true, text[:64]: true, "Quinces": false, "degrees": false} {
+		if got := titles(subject, text); got != want {
+			t.Errorf("titles(%q) = %v, want %v", subject, got, want)
+		}
+	}
+	at := time.Date(2026, 11, 28, 16, 33, 29, 0, time.UTC)
+	want := at.Local().Format("2006-01-02 15:04:05")
+	if got := untilText(`client-rejected-ca; until="2026-11-28T16:33:29Z"`); got != want || untilText("preset") != "" {
+		t.Errorf("untilText = %q, %q, want %q and nothing", got, untilText("preset"), want)
+	}
+	rules := []any{map[string]any{"ttl": "1h", "host": "a.test"}, map[string]any{"host": "b.test"}}
+	if got := valueText(rules); got != "{host: a.test, ttl: 1h}, {host: b.test}" {
+		t.Errorf("valueText = %q", got)
+	}
+}
+
+func TestAChartAddsUpToItsLegend(t *testing.T) {
+	now := time.Date(2026, 11, 28, 16, 30, 0, 0, time.UTC)
+	series := &api.Series{}
+	if err := json.Unmarshal([]byte(`{"points":[{"time":"2026-11-28T16:29:00Z","html_tokens":100,"markdown_tokens":40},`+
+		`{"time":"2026-11-28T16:30:00Z","html_tokens":10,"markdown_tokens":30}],`+
+		`"sum":{"html_tokens":110,"markdown_tokens":70}}`), series); err != nil {
+		t.Fatal(err)
+	}
+	c := chartsOf(spans[0], series, now)
+	if got := c.Charts[1]; got.Total != "110" || got.Kinds[0].Sum != "40" || got.Kinds[1].Sum != "70" {
+		t.Errorf("tokens %s, of these %+v", got.Total, got.Kinds)
+	}
+}
+
 func TestColumnsHaveOneUnit(t *testing.T) {
 	for micros, want := range map[int64]string{
 		0: "0.00", 133: "0.13", 999: "1.00", 2_749: "2.7", 49_400: "49", 1_300_499: "1\u202f300",
@@ -27,6 +59,7 @@ func TestReasonsThatOutcomesImplyAreNotSaid(t *testing.T) {
 		true: {
 			{Outcome: "hit", Section: "RFC 9111 §4.2.4"},
 			{Outcome: "miss", Section: "RFC 9111 §4.1"},
+			{Outcome: "miss", Section: "RFC 9111 §4", Status: 404},
 			{Outcome: "refused"},
 			{Outcome: "bypass", Section: "RFC 9111 §4"},
 		},

@@ -144,7 +144,7 @@ type requestData struct {
 	Token string
 	Done  string
 	Bars  []bar
-	Both  map[string][]journal.Field // the fields of both messages, by their headings
+	Both  map[string][]journal.Field // the fields of both messages, by their headings; nil if there are none
 }
 
 // previewed is how many characters of a page the page of a request shows.
@@ -214,7 +214,9 @@ func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	data.Saved = max(0, e.HTMLTokens-e.Tokens)
-	data.Both = map[string][]journal.Field{"Request fields": e.Asked.List(), "Response fields": e.Answered.List()}
+	if asked, answered := e.Asked.List(), e.Answered.List(); len(asked)+len(answered) > 0 {
+		data.Both = map[string][]journal.Field{"Request fields": asked, "Response fields": answered}
+	}
 	d.show(w, http.StatusOK, "request", view{Title: e.Method + " " + plain(e.URL), At: "/requests", Data: data})
 }
 

@@ -79,7 +79,7 @@ func TestARequestLeadsToItsPageSiteAndSession(t *testing.T) {
 	}
 	body = w.do(t, http.MethodGet, "/requests/"+id, nil).body
 	if strings.Contains(body, "/pages/"+doc) || strings.Contains(body, "Some text.") ||
-		!strings.Contains(body, "deleted since") {
+		!strings.Contains(body, "not kept") {
 		t.Error("a request leads to a page that was deleted")
 	}
 	list := w.do(t, http.MethodGet, "/requests", nil).body

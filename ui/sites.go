@@ -28,16 +28,16 @@ type siteRow struct {
 }
 
 // Own returns the rule of the store for this host and all its paths, which a form can change, or nil.
-func (s *siteRow) Own() *api.Rule { return ownRule(&s.Site) }
+func (s siteRow) Own() *api.Rule { return ownRule(&s.Site) }
 
 // Closed reports whether a rule to intercept changes something for a host: its connections are tunnelled or refused.
-func (s *siteRow) Closed() bool {
+func (s siteRow) Closed() bool {
 	return s.Exception == api.SiteTunnelled || s.Exception == api.SiteBlocked && s.Treatment == "block"
 }
 
 // Class is the CSS class of the tag that names the exception of a host, for its colour: the same as of the requests'
 // outcomes.
-func (s *siteRow) Class() string {
+func (s siteRow) Class() string {
 	switch s.Exception {
 	case api.SiteBlocked:
 		return "o-refused"
@@ -50,7 +50,7 @@ func (s *siteRow) Class() string {
 }
 
 // Reason says why a host is treated as it is, in words for the list. What is done with all hosts is not said.
-func (s *siteRow) Reason() string {
+func (s siteRow) Reason() string {
 	switch {
 	case s.Why != "" && s.Why != "default":
 		return s.Why
@@ -103,12 +103,10 @@ func (d *dashboard) sites(w http.ResponseWriter, r *http.Request) {
 
 // siteData is what the template of one host shows.
 type siteData struct {
-	*api.Site
+	siteRow
 	Done   string
 	Robots *api.Robots // nil: not asked for
-	Own    *api.Rule   // the rule of the store for this host; may be nil
 	Now    api.RuleFields
-	Token  string
 	Link   string
 }
 
@@ -121,9 +119,10 @@ func (d *dashboard) site(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	data := siteData{
-		Site: s, Done: doneTexts[r.URL.Query().Get("done")], Token: d.token, Link: "/sites/" + url.PathEscape(s.Host),
+		siteRow: siteRow{*s, d.token}, Done: doneTexts[r.URL.Query().Get("done")],
+		Link: "/sites/" + url.PathEscape(s.Host),
 	}
-	data.Own, data.Now = ownRule(s), ruleNow(s)
+	data.Now = ruleNow(s)
 	if r.URL.Query().Get("robots") != "" {
 		if data.Robots, err = d.o.Client.Robots(r.Context(), "https://"+s.Host+"/"); err != nil {
 			d.fail(w, "/sites", err)

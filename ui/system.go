@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -84,17 +85,22 @@ func (d *dashboard) system(w http.ResponseWriter, r *http.Request) {
 	d.show(w, http.StatusOK, "system", view{Title: "System", At: "/system", Data: data})
 }
 
-// valueText writes the value of a setting: a list with commas, and "none" for what is empty.
+// valueText writes the value of a setting: a list with commas, keys with their values, and "none" for what is empty.
 func valueText(v any) string {
-	if list, ok := v.([]any); ok {
-		parts := make([]string, len(list))
-		for i, item := range list {
-			parts[i] = fmt.Sprint(item)
+	var parts []string
+	switch v := v.(type) {
+	case nil:
+	case []any:
+		for _, item := range v {
+			parts = append(parts, valueText(item))
 		}
-		return cmp.Or(strings.Join(parts, ", "), "none")
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, key+": "+valueText(v[key]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	default:
+		parts = []string{fmt.Sprint(v)}
 	}
-	if v == nil {
-		return "none"
-	}
-	return cmp.Or(fmt.Sprint(v), "none")
+	return cmp.Or(strings.Join(parts, ", "), "none")
 }

@@ -79,7 +79,7 @@ func New(o Options) *http.ServeMux {
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/base.html",
 		"templates/rows.html", "templates/charts.html", "templates/job.html", "templates/siteparts.html"))
 	for _, name := range []string{
-		"now", "requests", "request", "problem",
+		"now", "requests", "request", "problem", "api",
 		"pages", "page",
 		"search", "quote", "passage",
 		"bases", "kb", "notes",
@@ -98,6 +98,7 @@ func New(o Options) *http.ServeMux {
 	mux.Handle("GET /assets/", cached(http.StripPrefix("/assets/", http.FileServerFS(files))))
 	mux.HandleFunc("GET /{$}", d.live(d.now))
 	mux.HandleFunc("GET /", d.missing)
+	mux.HandleFunc("GET /api", d.operations)
 	mux.HandleFunc("GET /requests", d.live(d.requests))
 	mux.HandleFunc("GET /requests/{id}", d.request)
 	mux.HandleFunc("POST /requests/{id}/replay", d.form("/requests", d.replayRequest))
@@ -165,7 +166,12 @@ func (d *dashboard) fail(w http.ResponseWriter, at string, err error) {
 
 // missing writes the page for a path that the dashboard does not have.
 func (d *dashboard) missing(w http.ResponseWriter, r *http.Request) {
-	d.fail(w, "/", api.NewError(http.StatusNotFound, api.CodeNotFound, "there is no page "+plain(r.URL.Path)))
+	d.fail(w, "", api.NewError(http.StatusNotFound, api.CodeNotFound, "there is no page "+plain(r.URL.Path)))
+}
+
+// operations lists what programs can ask.
+func (d *dashboard) operations(w http.ResponseWriter, _ *http.Request) {
+	d.show(w, http.StatusOK, "api", view{Title: "API", Data: api.Operations})
 }
 
 // plain replaces characters that control how text is laid out, such as those for right-to-left text: foreign text in

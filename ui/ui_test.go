@@ -363,7 +363,7 @@ func TestAPersonAtAnUnknownPathGetsAPage(t *testing.T) {
 	w := newWorld(t)
 	got := w.do(t, http.MethodGet, "/nothing/<b>", nil)
 	if got.status != http.StatusNotFound || !strings.Contains(got.body, "there is no page /nothing/&lt;b&gt;") ||
-		!strings.Contains(got.body, `<a href="/">Back</a>`) {
+		!strings.Contains(got.body, `<a href="/">Now</a>`) {
 		t.Errorf("status %d, %.300s", got.status, got.body)
 	}
 	asProgram := func(r *http.Request) { r.Header.Set("Accept", "application/json") }
