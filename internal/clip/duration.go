@@ -8,12 +8,6 @@ import (
 // Duration writes a duration as [time.ParseDuration] reads it, without the units at its end that are zero: 1h, not
 // 1h0m0s.
 func Duration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	text := strings.Replace(d.String()+" ", "m0s ", "m ", 1)
+	return strings.TrimSpace(strings.Replace(text, "h0m ", "h ", 1))
 }
