@@ -110,12 +110,12 @@ func (p *program) fetchCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if r.Summary != "" && r.Format == "markdown" {
-				r.Format = "summary"
+			if r.Summary != "" && (format == "markdown" || format == "text") {
+				r.Format = "summary" // the reader gets nothing else, and the log says so
 			}
 			front := s.Convert.FrontMatter && !c.Bool("no-front-matter")
 			return p.WithClient(c.Context, func(b *api.Client) error {
-				return p.fetchAll(c.Context, b, urls, r, front, listed)
+				return p.fetchAll(c.Context, b, urls, r, format, front, listed)
 			})
 		},
 	}
@@ -143,13 +143,13 @@ func (p *program) withList(args []string) (urls []string, listed bool, err error
 
 // fetchAll prints the pages in the given order. A page that fails does not stop the others.
 func (p *program) fetchAll(ctx context.Context, b *api.Client, urls []string, r api.FetchRequest,
-	front, listed bool,
+	format string, front, listed bool,
 ) error {
 	failures, last := p.FetchEach(ctx, b, urls, r, func(i int, got command.Fetched) error {
 		if got.Err != nil {
 			return got.Err
 		}
-		return p.printPage(got.Page, r, front, i > 0)
+		return p.printPage(got.Page, r, format, front, i > 0)
 	})
 	if listed {
 		p.TellFailures(failures, urls)
@@ -159,8 +159,7 @@ func (p *program) fetchAll(ctx context.Context, b *api.Client, urls []string, r 
 
 // printPage prints a page in its format, with its warnings on standard error. A page that could not be fetched is an
 // error; with json it is printed nevertheless.
-func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bool) error {
-	format := r.Format
+func (p *program) printPage(pg *page.Page, r api.FetchRequest, format string, front, follows bool) error {
 	if format == "json" {
 		enc := json.NewEncoder(p.Out)
 		enc.SetEscapeHTML(false)
@@ -195,8 +194,8 @@ func (p *program) printPage(pg *page.Page, r api.FetchRequest, front, follows bo
 	if format == "screenshot" {
 		return p.printImage(pg.Screenshot)
 	}
-	if summarised && format == "text" {
-		pg = summaryOf(pg)
+	if r.Format == "summary" && format == "text" {
+		pg = asText(pg)
 	}
 	if pg.Next > 0 {
 		p.Note("hint: the page was cut: continue with --start %d", pg.Next)
@@ -247,11 +246,11 @@ func pageWall(pg *page.Page) error {
 	return terminal.WithHint(fmt.Errorf("%s is %s and not the page", page.MaskString(pg.URL), what), help)
 }
 
-// summaryOf returns a page whose content is its summary, as text.
-func summaryOf(pg *page.Page) *page.Page {
-	short := *pg
-	short.Content, short.Next = convert.Text(pg.Summary+"\n"), 0
-	return &short
+// asText returns a page whose markdown is text.
+func asText(pg *page.Page) *page.Page {
+	text := *pg
+	text.Content, text.ContentFormat = convert.Text(pg.Content), "text"
+	return &text
 }
 
 // printImage writes an image, unless standard output is a terminal.
