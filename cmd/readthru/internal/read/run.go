@@ -174,6 +174,7 @@ func (p *program) tellSession(ctx context.Context, client *api.Client, r *childR
 	if requests+tunnels == 0 {
 		p.Note("no request came through the proxy; NO_PROXY has clients go around it for %s",
 			strings.ReplaceAll(r.direct, ",", ", "))
+		p.Note("hint: readthru run -- env NO_PROXY= no_proxy= COMMAND sends most clients through for these, too")
 		p.Note(`hint: if it asked for other hosts, it ignores HTTPS_PROXY; see "readthru doctor"`)
 		return
 	}
