@@ -14,7 +14,7 @@ import (
 //
 // Rows that methods of Client use have names.
 var (
-	_ = stream[None](reads, "index", "GET /", "returns this index", "text/html")
+	_ = stream[None](reads, "index", "GET /", "lists all paths", "text/plain")
 
 	_         = op[None, Stats](reads, "stats", "GET /stats", "returns figures since start and of the store")
 	getStats  = op[None, Stats](reads, "getStats", "GET /api/v1/stats", "returns the same figures")

@@ -262,10 +262,6 @@ func (s *Server) mount() {
 		}
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.dispatch(w, r, list) })
 	}
-	// as at /, where people get the dashboard
-	s.mux.HandleFunc("GET /api", func(w http.ResponseWriter, r *http.Request) {
-		_ = s.serveIndex(w, r, api.None{}) // an error is a client that has gone
-	})
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if s.o.Firecrawl != nil && firecrawl.Owns(r.URL.Path) {
 			s.refuse(w, r, api.Problem(http.StatusNotFound, "%s", firecrawl.Missing(r.URL.Path)))
