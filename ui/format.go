@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -19,15 +18,14 @@ import (
 // attributes for scripts.
 var functions = template.FuncMap{
 	"bytes": bytesText, "count": countText, "some": someText,
-	"clock":  func(t time.Time) string { return t.Local().Format("15:04:05") },
 	"day":    func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
 	"value":  valueText,
 	"date":   func(t time.Time) string { return t.Format(time.DateOnly) },
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },
 	"uptime": uptimeText, "saved": savedText, "plain": func(text any) string { return plain(fmt.Sprint(text)) },
-	"millis": millisText, "unusual": unusual, "until": untilText, "titles": titles,
-	"parts": partsOfURL, "reader": readerText, "brief": brief, "short": shortTime, "left": leftText, "host": hostText,
+	"millis": millisText, "unusual": func(e journal.Entry) bool { return e.Unusual() }, "until": untilText, "titles": titles,
+	"parts": partsOfURL, "reader": func(e journal.Entry) string { return e.Reader() }, "brief": brief, "short": shortTime, "left": leftText, "host": hostText,
 	"lines": func(text string) string { return string(withoutControls([]byte(text))) },
 	"plus":  func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
 	"wide":    func(n int) int64 { return int64(n) },
@@ -81,13 +79,6 @@ func millisText(micros int64) string {
 		return strconv.FormatFloat(ms, 'f', 1, 64)
 	}
 	return countText((micros + 500) / 1000)
-}
-
-// unusual reports whether the reason of a request says more than its outcome does: hits are fresh, and of what is
-// missed nothing was stored. What failed at its origin says so.
-func unusual(e journal.Entry) bool {
-	return e.Status >= 400 ||
-		(e.Outcome != "hit" || e.Section != "RFC 9111 §4.2") && (e.Outcome != "miss" || e.Section != "RFC 9111 §4")
 }
 
 // untilText returns the time until which a connection was tunnelled, of what was told of it; empty if it has no end.
@@ -163,10 +154,6 @@ func partsOfURL(raw string) urlParts {
 	p.Host, p.Path, p.End = brief(p.Host), brief(string(path[:end])), string(path[end:])
 	return p
 }
-
-// readerText says who got the answer of a request, as well as is known: the session, else the user, the agent, or the
-// address of the client.
-func readerText(e journal.Entry) string { return cmp.Or(e.Session, e.User, e.Agent, e.Client) }
 
 // longestInList is how many characters of a text a list shows. The page of what is listed shows all of it.
 const longestInList = 300

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/api"
-	"github.com/readthru/readthru/internal/journal"
 )
 
 func TestWordsAreSaidOnce(t *testing.T) {
@@ -24,7 +23,7 @@ func TestWordsAreSaidOnce(t *testing.T) {
 		t.Errorf("untilText = %q, %q, want %q and nothing", got, untilText("preset"), want)
 	}
 	rules := []any{map[string]any{"ttl": "1h", "host": "a.test"}, map[string]any{"host": "b.test"}}
-	if got := valueText(rules); got != "{host: a.test, ttl: 1h}, {host: b.test}" {
+	if got := valueText(rules); got != "[host:a.test ttl:1h], [host:b.test]" {
 		t.Errorf("valueText = %q", got)
 	}
 }
@@ -49,25 +48,6 @@ func TestColumnsHaveOneUnit(t *testing.T) {
 	} {
 		if got := millisText(micros); got != want {
 			t.Errorf("%d µs: %s, want %s", micros, got, want)
-		}
-	}
-}
-
-func TestReasonsThatOutcomesImplyAreNotSaid(t *testing.T) {
-	for want, list := range map[bool][]journal.Entry{
-		false: {{Outcome: "hit", Section: "RFC 9111 §4.2"}, {Outcome: "miss", Section: "RFC 9111 §4"}},
-		true: {
-			{Outcome: "hit", Section: "RFC 9111 §4.2.4"},
-			{Outcome: "miss", Section: "RFC 9111 §4.1"},
-			{Outcome: "miss", Section: "RFC 9111 §4", Status: 404},
-			{Outcome: "refused"},
-			{Outcome: "bypass", Section: "RFC 9111 §4"},
-		},
-	} {
-		for _, e := range list {
-			if unusual(e) != want {
-				t.Errorf("%s by %s is unusual: %v", e.Outcome, e.Section, !want)
-			}
 		}
 	}
 }

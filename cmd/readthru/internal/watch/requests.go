@@ -33,7 +33,8 @@ func (p *program) requestsCommand() *cli.Command {
 		Usage:     "list the last requests by every door: what was done, and why",
 		ArgsUsage: "[FILTER…]",
 		Description: "FILTER is made of " + api.FilterHelp + ". The last 5,000 requests are kept\n" +
-			"(requests.last in the configuration), and with requests.days all those of so many days.",
+			"(requests.last in the configuration), and with requests.days all those of so many days.\n" +
+			"view:NAME in place of a filter is a view that the dashboard has (log view:what failed).",
 		Flags:  flags(),
 		Action: p.listRequests,
 		Subcommands: []*cli.Command{{
@@ -42,10 +43,11 @@ func (p *program) requestsCommand() *cli.Command {
 		}, {
 			Name: "show", Usage: "print all that is told of a request, by its id or as last", ArgsUsage: "ID",
 			Flags:  []cli.Flag{command.JSONFlag()},
-			Action: p.showRequest,
+			Action: func(c *cli.Context) error { return p.aRequest(c, (*api.Client).Request) },
 		}, {
 			Name: "replay", Usage: "send a request (GET or HEAD) again, without credentials, and print what was done",
-			ArgsUsage: "ID", Flags: []cli.Flag{command.JSONFlag()}, Action: p.replayRequest,
+			ArgsUsage: "ID", Flags: []cli.Flag{command.JSONFlag()},
+			Action: func(c *cli.Context) error { return p.aRequest(c, (*api.Client).ReplayRequest) },
 		}, {
 			Name: "clear", Usage: "forget all requests, those in memory and those on disk", Action: p.clearRequests,
 		}},
@@ -80,7 +82,12 @@ func (p *program) listRequests(c *cli.Context) error {
 		return err
 	}
 	filter := strings.Join(c.Args().Slice(), " ")
-	return p.withRequests(c, func(b *api.Client) error {
+	return p.withRequests(c, func(b *api.Client) (err error) {
+		if name, ok := strings.CutPrefix(filter, "view:"); ok {
+			if filter, err = viewNamed(c.Context, b, name); err != nil {
+				return err
+			}
+		}
 		switch {
 		case c.Bool("har"):
 			return b.ExportRequests(c.Context, api.RequestExport{Filter: filter, Format: "har"}, p.Out)
@@ -96,9 +103,14 @@ func (p *program) listRequests(c *cli.Context) error {
 		}
 		var rows [][]string
 		for _, e := range list.Requests {
+			why := ""
+			if e.Unusual() {
+				why = e.Why
+			}
 			rows = append(rows, []string{
 				e.ID, e.Time.Local().Format(time.DateTime), e.Method, strconv.Itoa(e.Status), e.Outcome,
-				strconv.FormatInt(e.MS, 10), strconv.FormatInt(e.BytesOut, 10), e.Door, e.URL,
+				strconv.FormatInt(e.MS, 10), strconv.FormatInt(e.BytesOut, 10), strconv.Itoa(e.Tokens), e.Door, e.Reader(), e.URL,
+				why,
 			})
 		}
 		p.More(c, list.Next)
@@ -112,14 +124,24 @@ func (p *program) listRequests(c *cli.Context) error {
 		for _, w := range list.Warnings {
 			p.Note("requests on disk: %s", w)
 		}
-		return p.Table([]string{"ID", "TIME", "METHOD", "STATUS", "OUTCOME", "MS", "BYTES", "DOOR", "URL"}, rows)
+		return p.Table([]string{"ID", "TIME", "METHOD", "STATUS", "OUTCOME", "MS", "BYTES", "TOKENS", "DOOR", "READER", "URL", "WHY"}, rows)
 	})
 }
 
-func (p *program) showRequest(c *cli.Context) error { return p.aRequest(c, (*api.Client).Request) }
-
-func (p *program) replayRequest(c *cli.Context) error {
-	return p.aRequest(c, (*api.Client).ReplayRequest)
+// viewNamed returns the filter of a view of requests, which the dashboard saves.
+func viewNamed(ctx context.Context, b *api.Client, name string) (string, error) {
+	list, err := b.Views(ctx)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	for _, v := range list.Views {
+		if strings.EqualFold(v.Name, name) {
+			return v.Filter, nil
+		}
+		names = append(names, v.Name)
+	}
+	return "", terminal.WithHint(terminal.Usagef("there is no view %q", name), "the views are "+strings.Join(names, ", "))
 }
 
 // dear is how many tokens a page has whose reader may ask why.
