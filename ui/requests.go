@@ -224,9 +224,6 @@ func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
 // nil for an answer that took neither. The steps may be longer than the request, which then is not the measure; a short
 // one is three thousandths wide, to be seen.
 func waterfall(e *journal.Entry) []bar {
-	if e.OriginMS == 0 && len(e.Attempts) == 0 {
-		return nil
-	}
 	var bars []bar
 	if e.OriginMS > 0 {
 		bars = append(bars, bar{Name: "origin", Outcome: "answered", MS: e.OriginMS})
@@ -234,13 +231,11 @@ func waterfall(e *journal.Entry) []bar {
 	for _, a := range e.Attempts {
 		bars = append(bars, bar{Name: a.Step, Outcome: a.Outcome, Reason: a.Reason, MS: a.MS})
 	}
-	whole := max(e.MS, 1)
-	var sum int64
+	var at, sum int64
 	for _, b := range bars {
 		sum += b.MS
 	}
-	whole = max(whole, sum)
-	var at int64
+	whole := max(e.MS, sum, 1)
 	for i := range bars {
 		b := &bars[i]
 		b.X, b.W = int(at*1000/whole), max(3, int(b.MS*1000/whole))

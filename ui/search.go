@@ -41,11 +41,9 @@ type searchData struct {
 
 // A hit is a hit of a search as the dashboard shows it, with its snippet in pieces.
 type hit struct {
-	Doc, URL, Title, Kind, Heading, Passage, Statement string
-	Section                                            string // the last heading
-	Fetched                                            time.Time
-	Pieces                                             []piece
-	Also                                               int
+	Of      any    // as the API has it
+	Section string // the last heading
+	Pieces  []piece
 }
 
 // piece is a piece of a snippet: a word of the query, or what stands between.
@@ -107,11 +105,7 @@ func (d *dashboard) find(r *http.Request, data *searchData, limit int) error {
 	for i := range found.Hits {
 		h := &found.Hits[i]
 		path := strings.Split(h.Heading, " › ")
-		data.Hits = append(data.Hits, hit{
-			Doc: h.Doc, URL: h.URL, Title: h.Title, Kind: h.Kind, Heading: h.Heading, Passage: h.Passage,
-			Statement: h.Statement, Section: path[len(path)-1], Fetched: h.FetchedAt, Also: len(h.Also),
-			Pieces: pieces(h.Snippet, h.Highlights),
-		})
+		data.Hits = append(data.Hits, hit{h, path[len(path)-1], pieces(h.Snippet, h.Highlights)})
 	}
 	// There may be more than a search returns: the link asks for more of the same.
 	if len(found.Hits) == limit && limit < mostHits {

@@ -38,15 +38,9 @@ func (s siteRow) Closed() bool {
 // Class is the CSS class of the tag that names the exception of a host, for its colour: the same as of the requests'
 // outcomes.
 func (s siteRow) Class() string {
-	switch s.Exception {
-	case api.SiteBlocked:
-		return "o-refused"
-	case api.SiteTunnelled:
-		return "o-tunnel"
-	case api.SiteFailing:
-		return "o-failed"
-	}
-	return ""
+	return map[string]string{
+		api.SiteBlocked: "o-refused", api.SiteTunnelled: "o-tunnel", api.SiteFailing: "o-failed",
+	}[s.Exception]
 }
 
 // Reason says why a host is treated as it is, in words for the list. What is done with all hosts is not said.
@@ -120,9 +114,8 @@ func (d *dashboard) site(w http.ResponseWriter, r *http.Request) {
 	}
 	data := siteData{
 		siteRow: siteRow{*s, d.token}, Done: doneTexts[r.URL.Query().Get("done")],
-		Link: "/sites/" + url.PathEscape(s.Host),
+		Link: "/sites/" + url.PathEscape(s.Host), Now: ruleNow(s),
 	}
-	data.Now = ruleNow(s)
 	if r.URL.Query().Get("robots") != "" {
 		if data.Robots, err = d.o.Client.Robots(r.Context(), "https://"+s.Host+"/"); err != nil {
 			d.fail(w, "/sites", err)

@@ -3,7 +3,6 @@ package ui
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -85,22 +84,18 @@ func (d *dashboard) system(w http.ResponseWriter, r *http.Request) {
 	d.show(w, http.StatusOK, "system", view{Title: "System", At: "/system", Data: data})
 }
 
-// valueText writes the value of a setting: a list with commas, keys with their values, and "none" for what is empty.
+// valueText writes the value of a setting: a list with commas, a rule in brackets, and "none" for what is empty.
 func valueText(v any) string {
 	var parts []string
 	switch v := v.(type) {
-	case nil:
 	case []any:
 		for _, item := range v {
 			parts = append(parts, valueText(item))
 		}
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, key+": "+valueText(v[key]))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
+		return strings.TrimPrefix(fmt.Sprint(v), "map")
 	default:
-		parts = []string{fmt.Sprint(v)}
+		parts = []string{strings.TrimPrefix(fmt.Sprint(v), "<nil>")}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "none")
 }

@@ -411,3 +411,12 @@ func TestPagesListInPartsAndSayWhatIsWrong(t *testing.T) {
 		t.Errorf("the first load has %d bytes, want 100 KB at most", total)
 	}
 }
+
+func TestTheOperationsOfTheAPIAreAPage(t *testing.T) {
+	w := newWorld(t)
+	got := w.do(t, http.MethodGet, "/api", nil)
+	if got.status != http.StatusOK || !strings.Contains(got.body, `<nav aria-label="Rooms">`) ||
+		!strings.Contains(got.body, "<code>/api/v1/pages/{doc}</code>") {
+		t.Errorf("status %d, %.300s", got.status, got.body)
+	}
+}
