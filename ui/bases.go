@@ -160,19 +160,15 @@ func (d *dashboard) newBase(w http.ResponseWriter, r *http.Request) error {
 	if n.Crawl == "" && n.Scrape == "" && f.Get("kind") != "text" {
 		return api.NewError(http.StatusBadRequest, api.CodeInvalid, "a base that is crawled needs a URL")
 	}
-	if _, err := d.o.Client.CreateBase(r.Context(), n); err != nil {
-		return err
-	}
-	return done(w, "/bases/"+n.Name, "created")
+	_, err := d.o.Client.CreateBase(r.Context(), n)
+	return doneUnless(err, w, "/bases/"+n.Name, "created")
 }
 
 // refreshBase fills a base again, or goes on where it was cancelled, by a form of the dashboard.
 func (d *dashboard) refreshBase(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("name")
-	if _, err := d.o.Client.RefreshBase(r.Context(), name, 0); err != nil {
-		return err
-	}
-	return done(w, "/bases/"+name, "refreshed")
+	_, err := d.o.Client.RefreshBase(r.Context(), name, 0)
+	return doneUnless(err, w, "/bases/"+name, "refreshed")
 }
 
 // cancelBase cancels the job of a base. A new base of which nothing was read goes with its job, so that the list is
@@ -195,10 +191,8 @@ func (d *dashboard) cancelBase(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *dashboard) deleteBase(w http.ResponseWriter, r *http.Request) error {
-	if _, err := d.o.Client.DeleteBase(r.Context(), r.PathValue("name")); err != nil {
-		return err
-	}
-	return done(w, "/bases", "gone")
+	_, err := d.o.Client.DeleteBase(r.Context(), r.PathValue("name"))
+	return doneUnless(err, w, "/bases", "gone")
 }
 
 // importBase unpacks a base from a file that a form sends. It reads the parts of the form one by one, since a file may

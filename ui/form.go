@@ -66,6 +66,14 @@ func done(w http.ResponseWriter, to, what string) error {
 	return nil
 }
 
+// doneUnless is done for a change that may have failed: err says why.
+func doneUnless(err error, w http.ResponseWriter, to, what string) error {
+	if err != nil {
+		return err
+	}
+	return done(w, to, what)
+}
+
 // doneTexts are what pages of the dashboard say was done, by the parameter done of their addresses. A link from
 // elsewhere to one of our pages can make it say nothing else.
 var doneTexts = map[string]string{

@@ -11,7 +11,6 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/readthru/readthru/internal/clip"
-	"github.com/readthru/readthru/internal/journal"
 )
 
 // functions are what the templates of the dashboard call. Times are shown in the zone of the machine, except in
@@ -24,8 +23,8 @@ var functions = template.FuncMap{
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },
 	"uptime": uptimeText, "saved": savedText, "plain": func(text any) string { return plain(fmt.Sprint(text)) },
-	"millis": millisText, "unusual": func(e journal.Entry) bool { return e.Unusual() }, "until": untilText, "titles": titles,
-	"parts": partsOfURL, "reader": func(e journal.Entry) string { return e.Reader() }, "brief": brief, "short": shortTime, "left": leftText, "host": hostText,
+	"millis": millisText, "until": untilText, "titles": titles,
+	"parts": partsOfURL, "brief": brief, "short": shortTime, "left": leftText, "host": hostText,
 	"lines": func(text string) string { return string(withoutControls([]byte(text))) },
 	"plus":  func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
 	"wide":    func(n int) int64 { return int64(n) },

@@ -54,16 +54,11 @@ func (d *dashboard) addNote(w http.ResponseWriter, r *http.Request) error {
 	if at := strings.TrimSpace(r.PostForm.Get("url")); at != "" {
 		n.Pages = []string{at}
 	}
-	if _, err := d.o.Client.AddNote(r.Context(), n); err != nil {
-		return err
-	}
-	return done(w, "/notes", "noted")
+	_, err := d.o.Client.AddNote(r.Context(), n)
+	return doneUnless(err, w, "/notes", "noted")
 }
 
 // deleteNote deletes a note.
 func (d *dashboard) deleteNote(w http.ResponseWriter, r *http.Request) error {
-	if err := d.o.Client.DeleteNote(r.Context(), r.PostForm.Get("note")); err != nil {
-		return err
-	}
-	return done(w, "/notes", "unnoted")
+	return doneUnless(d.o.Client.DeleteNote(r.Context(), r.PostForm.Get("note")), w, "/notes", "unnoted")
 }

@@ -463,10 +463,7 @@ func (d *dashboard) convertPage(w http.ResponseWriter, r *http.Request) error {
 
 // deletePage deletes a stored page, and leads to the list.
 func (d *dashboard) deletePage(w http.ResponseWriter, r *http.Request) error {
-	if err := d.o.Client.DeletePage(r.Context(), pageRef(r)); err != nil {
-		return err
-	}
-	return done(w, "/pages", "deleted")
+	return doneUnless(d.o.Client.DeletePage(r.Context(), pageRef(r)), w, "/pages", "deleted")
 }
 
 // addToBase puts a copy of a page's text into a base of texts, which is made if there is none of that name.

@@ -152,10 +152,7 @@ const previewed = 1500
 
 // clearRequests forgets all requests of the journal, by a form.
 func (d *dashboard) clearRequests(w http.ResponseWriter, r *http.Request) error {
-	if err := d.o.Client.ClearRequests(r.Context()); err != nil {
-		return err
-	}
-	return done(w, "/requests", "untold")
+	return doneUnless(d.o.Client.ClearRequests(r.Context()), w, "/requests", "untold")
 }
 
 // saveView gives the present filter of requests a name, and shows what it matches.
@@ -171,10 +168,8 @@ func (d *dashboard) saveView(w http.ResponseWriter, r *http.Request) error {
 
 // removeView removes a view of requests that somebody saved. The requests stay.
 func (d *dashboard) removeView(w http.ResponseWriter, r *http.Request) error {
-	if _, err := d.o.Client.DeleteView(r.Context(), r.PostForm.Get("view")); err != nil {
-		return err
-	}
-	return done(w, "/requests", "unsaved")
+	_, err := d.o.Client.DeleteView(r.Context(), r.PostForm.Get("view"))
+	return doneUnless(err, w, "/requests", "unsaved")
 }
 
 // replayRequest sends a request of the journal again and shows the new one.

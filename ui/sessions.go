@@ -75,16 +75,11 @@ func (d *dashboard) session(w http.ResponseWriter, r *http.Request) {
 
 // emptySession forgets what a session has fetched, so that its context is empty. The pages stay in the store.
 func (d *dashboard) emptySession(w http.ResponseWriter, r *http.Request) error {
-	if _, err := d.o.Client.ForgetAll(r.Context(), r.PostForm.Get("session")); err != nil {
-		return err
-	}
-	return done(w, "/sessions", "emptied")
+	_, err := d.o.Client.ForgetAll(r.Context(), r.PostForm.Get("session"))
+	return doneUnless(err, w, "/sessions", "emptied")
 }
 
 // endRecording ends the recording of a session, by a form.
 func (d *dashboard) endRecording(w http.ResponseWriter, r *http.Request) error {
-	if err := d.o.Client.EndRecording(r.Context(), r.PostForm.Get("session")); err != nil {
-		return err
-	}
-	return done(w, "/sessions", "ended")
+	return doneUnless(d.o.Client.EndRecording(r.Context(), r.PostForm.Get("session")), w, "/sessions", "ended")
 }

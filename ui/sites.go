@@ -174,34 +174,26 @@ func (d *dashboard) setRule(w http.ResponseWriter, r *http.Request) error {
 // addRule makes a rule of the store for the hosts that a form names, which may be a pattern.
 func (d *dashboard) addRule(w http.ResponseWriter, r *http.Request) error {
 	rule := api.RuleFields{Host: r.PostForm.Get("host"), Action: r.PostForm.Get("action")}
-	if _, err := d.o.Client.AddRule(r.Context(), rule); err != nil {
-		return err
-	}
-	return done(w, "/sites", "ruled")
+	_, err := d.o.Client.AddRule(r.Context(), rule)
+	return doneUnless(err, w, "/sites", "ruled")
 }
 
 // unrule removes a rule of the store.
 func (d *dashboard) unrule(w http.ResponseWriter, r *http.Request) error {
-	if _, err := d.o.Client.DeleteRule(r.Context(), r.PostForm.Get("rule")); err != nil {
-		return err
-	}
-	return done(w, "/sites", "unruled")
+	_, err := d.o.Client.DeleteRule(r.Context(), r.PostForm.Get("rule"))
+	return doneUnless(err, w, "/sites", "unruled")
 }
 
 // forget forgets what was learnt about a host, such as that it rejects our certificate or needs a browser.
 func (d *dashboard) forget(w http.ResponseWriter, r *http.Request) error {
-	if _, err := d.o.Client.ForgetHost(r.Context(), r.PathValue("host")); err != nil {
-		return err
-	}
-	return done(w, "/sites/"+url.PathEscape(r.PathValue("host")), "forgotten")
+	_, err := d.o.Client.ForgetHost(r.Context(), r.PathValue("host"))
+	return doneUnless(err, w, "/sites/"+url.PathEscape(r.PathValue("host")), "forgotten")
 }
 
 // removeSite removes all that is kept of a host: pages, responses and what was learnt.
 func (d *dashboard) removeSite(w http.ResponseWriter, r *http.Request) error {
-	if _, err := d.o.Client.RemoveSite(r.Context(), r.PathValue("host"), false); err != nil {
-		return err
-	}
-	return done(w, "/sites", "hostgone")
+	_, err := d.o.Client.RemoveSite(r.Context(), r.PathValue("host"), false)
+	return doneUnless(err, w, "/sites", "hostgone")
 }
 
 // setSwitch pauses the proxy, has it ask nobody (offline), or ends that, by a form of the first page. A switch that the
@@ -213,8 +205,6 @@ func (d *dashboard) setSwitch(w http.ResponseWriter, r *http.Request) error {
 			*of = new(r.PostForm.Get(name) == "1")
 		}
 	}
-	if _, err := d.o.Client.Switch(r.Context(), change); err != nil {
-		return err
-	}
-	return done(w, "/", "")
+	_, err := d.o.Client.Switch(r.Context(), change)
+	return doneUnless(err, w, "/", "")
 }

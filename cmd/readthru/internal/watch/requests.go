@@ -124,7 +124,9 @@ func (p *program) listRequests(c *cli.Context) error {
 		for _, w := range list.Warnings {
 			p.Note("requests on disk: %s", w)
 		}
-		return p.Table([]string{"ID", "TIME", "METHOD", "STATUS", "OUTCOME", "MS", "BYTES", "TOKENS", "DOOR", "READER", "URL", "WHY"}, rows)
+		return p.Table([]string{
+			"ID", "TIME", "METHOD", "STATUS", "OUTCOME", "MS", "BYTES", "TOKENS", "DOOR", "READER", "URL", "WHY",
+		}, rows)
 	})
 }
 
