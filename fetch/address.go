@@ -92,15 +92,15 @@ func (at *address) refusal(u *url.URL) error {
 	return refused(u, at.blocked)
 }
 
-// Blocked returns an [*Error] when pages of u are not to be fetched (rule A11).
+// Blocked returns an [*Error] when an address is blocked: pages of u are not to be fetched (rule A11).
 func (f *Fetcher) Blocked(u *url.URL) error {
 	f = f.newest.Load()
 	rule, _ := f.o.Rules.For(u)
 	return refused(u, f.blockedBy(u, rule))
 }
 
-// blockedBy returns why pages of u, for which rule is, are not to be fetched, by the list of blocked domains or by the
-// rule; nil if they may be.
+// blockedBy returns why pages of u, an address for which rule is, are not to be fetched, by the list of blocked domains
+// or by the rule; nil if they may be.
 func (f *Fetcher) blockedBy(u *url.URL, rule hostrule.Rule) error {
 	switch {
 	case page.Blocked(u.Hostname(), f.o.BlockedDomains):
@@ -111,7 +111,7 @@ func (f *Fetcher) blockedBy(u *url.URL, rule hostrule.Rule) error {
 	return nil
 }
 
-// refused returns the error of a fetch of u that is refused for a cause; nil if there is none.
+// refused returns the error of a fetch of an address that is refused for a cause; nil if there is none.
 func refused(u *url.URL, cause error) error {
 	if cause == nil {
 		return nil
@@ -119,8 +119,8 @@ func refused(u *url.URL, cause error) error {
 	return &Error{Kind: KindBlocked, URL: page.Mask(u), Type: "http_request_denied", Cause: cause}
 }
 
-// goTo moves an attempt to another URL than it has, as a redirect does. What is known of that one holds from then on,
-// except for the steps and the page's key, which are those of the URL that was asked for.
+// goTo moves an attempt to the address of another URL than it has, as a redirect does. What is known of that one holds
+// from then on, except for the steps and the page's key, which are those of the URL that was asked for.
 func (f *Fetcher) goTo(a *attempt, u *url.URL) { a.url, a.at = u, f.addressOf(u) }
 
 // cacheKey returns the URI under which the cache keeps responses of u: exact, without fragment and default port. It

@@ -98,6 +98,7 @@ func (alternate) excluded(a *attempt) string {
 // unfit is the reason why a fetched twin or an answer of a third party is rejected: the text is not the page's.
 type unfit string
 
+// Error says why a markdown alternate was refused.
 func (u unfit) Error() string { return string(u) }
 
 // fetch fetches the markdown twin at u of an attempt's page and returns it as a rendition. The error is unfit if what
@@ -157,8 +158,8 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	return r, nil
 }
 
-// listsTwins reports whether the llms.txt of a page's host, if somebody has read it, names pages by their markdown.
-// Nothing is asked for that.
+// listsTwins reports whether the llms.txt of a page's host, if somebody has read it, names pages by their markdown, so
+// that a markdown alternate is worth a try. Nothing is asked for that.
 func (f *Fetcher) listsTwins(u *url.URL) bool {
 	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/llms.txt"}
 	known, err := f.Original(cacheKey(at))

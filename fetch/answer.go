@@ -1,8 +1,12 @@
 package fetch
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,6 +20,9 @@ import (
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/page"
+
+	"github.com/readthru/readthru/fetch/gate"
+	"github.com/readthru/readthru/internal/payment"
 )
 
 // answer makes the markdown answer of what the steps found, and records the visit. recalled says that the rendition was
@@ -88,9 +95,9 @@ type form struct {
 // length of the page in code points.
 const warnPastEnd = "start-past-end"
 
-// form brings the rendition into the form that the request asks for: the part that the view starts at, at most so many
-// tokens, as markdown, text or HTML, with front matter if that is configured. It sets the page's tokens and where to
-// continue.
+// form brings the rendition of an answer into the form that the request asks for: the part that the view starts at, at
+// most so many tokens, as markdown, text or HTML, with front matter if that is configured. It sets the page's tokens
+// and where to continue.
 func (f *Fetcher) form(a *attempt) form {
 	p, r := a.page, a.best
 	if a.shown != nil {
@@ -176,9 +183,9 @@ func (m form) bytes() []byte {
 	return slices.Concat([]byte(m.block), m.markdown)
 }
 
-// complete finds what a new rendition lacks: hash, excerpt, and the time at which it was obtained. Content that the
-// page had before keeps the time at which it was obtained then, however often its source is validated, fetched again or
-// changes around it.
+// complete finds what an answer's new rendition lacks: hash, excerpt, and the time at which it was obtained. Content
+// that the page had before keeps the time at which it was obtained then, however often its source is validated, fetched
+// again or changes around it.
 func (f *Fetcher) complete(a *attempt) {
 	if a.best == nil || a.best.ContentHash != "" {
 		return
@@ -197,18 +204,8 @@ func (f *Fetcher) complete(a *attempt) {
 	a.best = &r
 }
 
-// size is the length of the origin's content as it was received, 0 when it is not known.
-func (a *attempt) size() int64 {
-	if a.raw != nil {
-		return int64(len(a.raw))
-	}
-	if b, ok := a.resp.Body.(interface{ Len() int64 }); ok {
-		return b.Len()
-	}
-	return max(0, a.resp.ContentLength)
-}
-
-// bodyOf returns the markdown of a rendition without front matter, which what others made may begin with.
+// bodyOf returns, for the answer, the markdown of a rendition without front matter, which what others made may begin
+// with.
 func bodyOf(markdown []byte, from page.Source) []byte {
 	if from == page.Local {
 		return markdown
@@ -270,8 +267,8 @@ func contentType(a *attempt) string {
 	return "text/markdown; charset=utf-8"
 }
 
-// inUTF8 returns the origin's content of an attempt in UTF-8, whatever it was written in; bytes that are no text become
-// U+FFFD.
+// inUTF8 returns the origin's content of an attempt, as an answer gives it, in UTF-8, whatever it was written in; bytes
+// that are no text become U+FFFD.
 func inUTF8(a *attempt) []byte {
 	if a.kind != media.HTML && media.Charset(a.resp.Header) == "" && utf8.Valid(a.content) {
 		return a.content
@@ -279,7 +276,8 @@ func inUTF8(a *attempt) []byte {
 	return media.InUTF8(a.content, a.resp.Header.Get("Content-Type"))
 }
 
-// tokenRune drops what may not stand in a token (RFC 9110 §5.6.2) from a charset's name, which an origin has written.
+// tokenRune drops, from a charset that an answer names, what may not stand in a token (RFC 9110 §5.6.2): an origin has
+// written it.
 func tokenRune(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' || r == '+' {
 		return r
@@ -311,4 +309,106 @@ func (f *Fetcher) headUnknown(a *attempt) *Answer {
 func hexSum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// answerRefused handles a status that is no success in an own fetch: an error, unless a third party may be asked and
+// has the page.
+func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error) {
+	none := &Error{
+		Kind: KindHTTP, URL: page.Mask(a.url), Status: a.status, RetryAfter: retryAfter(a.resp, time.Now()),
+		outcome: a.outcome, fetchMS: a.page.Info.FetchMS, bytes: a.size(),
+	}
+	if a.outcome.Unasked() && a.outcome.Detail == cache.DetailOffline {
+		none.Kind, none.Type = KindOffline, "destination_unavailable"
+	}
+	if a.status == http.StatusPaymentRequired {
+		_ = a.read(f.o.MaxBody) // without its content, a price in a field is read still
+		none.Payment = payment.Of(a.status, a.resp.Header, a.content)
+	}
+	copied := f.copyRead(a) // now: steps that go on after us read the attempt
+	defer func() { none.advice = adviceOf(a, none, copied) }()
+	if !gate.IsRefusal(a.status) || a.req.Method == http.MethodHead || a.kind == media.Opaque ||
+		a.read(f.o.MaxBody) != nil {
+		return nil, none
+	}
+	if err := f.runSuitableSteps(ctx, a); err != nil {
+		return nil, none
+	}
+	if a.best == nil || a.best.From != page.MarkdownNew {
+		return nil, none
+	}
+	return f.answer(a, false), nil
+}
+
+// adviceOf returns what helps a reader of an attempt that its origin refused; "" if nothing does. copied is when the
+// copy that is stored was read.
+func adviceOf(a *attempt, e *Error, copied time.Time) string {
+	var advice []string
+	if a.wall != "" {
+		advice = append(advice, strings.TrimSuffix("a bot wall of "+convert.WallOwner(a.wall), " of "))
+	}
+	if !copied.IsZero() && e.Kind == KindHTTP && !page.Gone(a.status) {
+		advice = append(advice,
+			fmt.Sprintf("a copy of %s is stored: readthru pages show %s", copied.Format(time.DateOnly), a.key.Doc()))
+	}
+	if a.wall != "" {
+		advice = append(advice, page.WallHelp)
+	}
+	return strings.Join(advice, "; ")
+}
+
+// readOrPass reads the content of a response, or answers with the response as it is if the content cannot be had here.
+// It returns nothing if it has read it.
+func (f *Fetcher) readOrPass(a *attempt) (*Answer, error) {
+	switch err := a.read(f.o.MaxBody); {
+	case errors.Is(err, media.ErrTooLarge):
+		return f.answerAsIs(a, "too-large")
+	case errors.Is(err, media.ErrUnknownCoding):
+		return f.answerAsIs(a, "content-coding")
+	default:
+		return nil, err
+	}
+}
+
+// answerAsIs answers with the origin's response as it is, and a warning where something was left undone. An own fetch
+// gets its content decoded: we asked for the coding, not the caller.
+func (f *Fetcher) answerAsIs(a *attempt, warning string) (*Answer, error) {
+	if stored, ok := a.resp.Body.(interface{ Ready() error }); ok {
+		if err := stored.Ready(); err != nil {
+			return nil, err
+		}
+	}
+	resp := *a.resp
+	resp.Header = resp.Header.Clone()
+	if warning != "" {
+		resp.Header.Add("X-Readthru-Warning", warning)
+	}
+	if a.kind != media.Opaque {
+		httpfield.AddVary(resp.Header, "Accept")
+	}
+	if list := media.Codings(resp.Header); a.req.Own && len(list) == 1 && a.req.Method != http.MethodHead {
+		switch r, err := media.Decoder(resp.Body, list[0]); {
+		case err == nil:
+			resp.Body = media.ReadThrough(r, resp.Body)
+			resp.Header.Del("Content-Encoding")
+			resp.Header.Del("Content-Length")
+			resp.ContentLength, resp.Uncompressed = -1, true
+		// its beginning is read and lost; nothing is no loss
+		case !errors.Is(err, media.ErrUnknownCoding) && !errors.Is(err, io.EOF):
+			return nil, err
+		}
+	}
+	ans := &Answer{Status: resp.StatusCode, Header: resp.Header, Response: &resp, Cache: a.outcome}
+	if a.kind == media.Opaque || a.noTransform {
+		ans.Repeat = f.repeatResponse(a)
+	}
+	return ans, nil
+}
+
+// markIf returns a warning's token when something holds, else none.
+func markIf(when bool, token string) string {
+	if when {
+		return token
+	}
+	return ""
 }

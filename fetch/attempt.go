@@ -172,10 +172,11 @@ func (a *attempt) madeFrom(ofBody string, sum store.Sum) string {
 	return digest(from)
 }
 
-// wanted returns what the rules of conversion and the options have to say in a recipe.
+// wanted returns, for an attempt, what the rules of conversion and the options have to say in a recipe.
 func wanted(o convert.Options) string { return fmt.Sprintf("%s\n%+v", convert.Version(), o) }
 
-// digest returns a short name of a text, 64 bits in hex, for recipes and the keys of what is remembered.
+// digest returns, for what an attempt depends on, a short name of a text, 64 bits in hex, for recipes and the keys of
+// what is remembered.
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:8])
@@ -243,3 +244,49 @@ func (a *attempt) links() []string {
 
 // warn adds a warning to those of the attempt, once.
 func (a *attempt) warn(token string) { a.warnings = page.AddWarning(a.warnings, token) }
+
+// recalls reports whether a stored rendition may be the answer.
+func (a *attempt) recalls() bool {
+	return a.memorable && !a.req.HTML && !a.req.needsBrowser() && !a.headOfView()
+}
+
+// headOfView reports whether only the head of what a view shows is asked for, which is not known before it is made.
+func (a *attempt) headOfView() bool { return a.req.Method == http.MethodHead && a.req.View != View{} }
+
+// takeOver copies to a the response and the results of b, the attempt that ran the steps for all. a keeps its own body,
+// which the caller closes.
+func (a *attempt) takeOver(b *attempt) {
+	if b.resp != a.resp {
+		body := a.resp.Body
+		a.response = b.response
+		a.resp = new(*b.resp)
+		a.resp.Body = body
+	}
+	a.kind, a.tree = b.kind, b.tree
+	a.private, a.memorable = a.private || b.private, a.memorable && b.memorable
+	warnings, fetched := a.warnings, a.page.Info.FetchMS
+	a.made, a.page.Info = b.made, b.page.Info
+	a.page.Info.FetchMS = fetched
+	for _, w := range warnings {
+		a.warn(w)
+	}
+}
+
+// size is the length of the content of an attempt as the origin sent it, 0 when it is not known.
+func (a *attempt) size() int64 {
+	if a.raw != nil {
+		return int64(len(a.raw))
+	}
+	if b, ok := a.resp.Body.(interface{ Len() int64 }); ok {
+		return b.Len()
+	}
+	return max(0, a.resp.ContentLength)
+}
+
+// noteRemoved notes what was taken out of the markdown that is answered, for receipts.
+func (a *attempt) noteRemoved(c convert.Cleaned) {
+	a.recoded = c.Changed
+	if a.req.View.Receipts {
+		a.removed = &c.Removed
+	}
+}

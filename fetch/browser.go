@@ -19,6 +19,8 @@ import (
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/render"
 	"github.com/readthru/readthru/store"
+
+	"github.com/readthru/readthru/cache"
 )
 
 // When a page is rendered: the values of render.mode, of a rule's render and of [Request.Render].
@@ -226,7 +228,8 @@ func (a *attempt) rendering() render.Request {
 	}
 }
 
-// renderBudget returns the time for rendering: fetch.timeout, less what was needed before and is needed to fall back.
+// renderBudget returns the time that the browser has for rendering: fetch.timeout, less what was needed before and is
+// needed to fall back.
 func (f *Fetcher) renderBudget(ctx context.Context, a *attempt) time.Duration {
 	end := a.started.Add(f.o.Timeout)
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(end) {
@@ -273,7 +276,7 @@ func (s browser) convert(ctx context.Context, a *attempt, seen *render.Page) (*s
 // maxLinkBytes is how long the links of a rendered page that are kept with it may be together, in bytes.
 const maxLinkBytes = 256 << 10
 
-// linksSeen returns the links of a rendered page, of whose document only the markdown is stored.
+// linksSeen returns the links of a page that a browser rendered, of whose document only the markdown is stored.
 func linksSeen(seen *render.Page) *store.Links {
 	urls, more := convert.Links(seen.HTML, "text/html; charset=utf-8", seen.URL)
 	total := 0
@@ -285,8 +288,8 @@ func linksSeen(seen *render.Page) *store.Links {
 	return &store.Links{URLs: urls, Cut: more}
 }
 
-// PageClient returns the transport for the requests of a rendered page: through client, under the policy for own
-// fetches, and never to a blocked domain. It removes content codings.
+// PageClient returns the transport for the requests that the browser's page makes: through client, under the policy for
+// own fetches, and never to a blocked domain. It removes content codings.
 func PageClient(client http.RoundTripper, blocked func(host string) bool) http.RoundTripper {
 	return pageClient{client, blocked}
 }
@@ -320,7 +323,7 @@ func (c pageClient) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// renderState returns the state of rendering for [Stats].
+// renderState returns the browser's state for [Stats].
 func (f *Fetcher) renderState() render.State {
 	if f.o.Render == RenderNever {
 		return render.State{Mode: "http", Reason: "render.mode is never"}
@@ -336,11 +339,11 @@ func (f *Fetcher) browserState() render.State {
 	return f.o.Browser.State()
 }
 
-// renderKey identifies the rendering of a page among failed steps (failedSteps).
+// renderKey identifies the rendering of a page by the browser among failed steps (failedSteps).
 func renderKey(a *attempt) string { return "browser " + a.key.String() }
 
-// wouldRender reports whether a page with a weak stored local rendition would be rendered now, so that the rendition is
-// no answer. If only the browser is missing, it adds a warning.
+// wouldRender reports whether a page with a weak stored local rendition would be rendered by the browser now, so that
+// the rendition is no answer. If only the browser is missing, it adds a warning.
 func (f *Fetcher) wouldRender(a *attempt, r *store.Rendition) bool {
 	if !slices.Contains(a.cascade, "browser") {
 		return false
@@ -368,8 +371,8 @@ func (r *Request) needsBrowser() bool {
 	return r.Screenshot || r.Console || r.WaitFor != "" || r.Wait > 0
 }
 
-// renderMode returns the render mode for the page: the request's, else the rule's, else that of a site recipe, else the
-// configured one.
+// renderMode returns the render mode for the page, which says when the browser is used: the request's, else the rule's,
+// else that of a site recipe, else the configured one.
 func (a *attempt) renderMode() string {
 	switch {
 	case a.req.Render != "":
@@ -380,12 +383,12 @@ func (a *attempt) renderMode() string {
 	return a.at.render
 }
 
-// rendersHost reports whether rendering recently gave much more text on this host than local conversion.
+// rendersHost reports whether rendering in the browser recently gave much more text on this host than local conversion.
 func (f *Fetcher) rendersHost(a *attempt) bool {
 	return a.host.Knows(store.NeedsBrowser, a.started)
 }
 
-// wantsMore reports whether the page is to be rendered even though its local result is good.
+// wantsMore reports whether the page is to be rendered by the browser even though its local result is good.
 func (f *Fetcher) wantsMore(a *attempt) bool {
 	switch a.renderMode() {
 	case RenderAlways:
@@ -407,4 +410,98 @@ func (s browser) learn(a *attempt, r *store.Rendition) {
 		return
 	}
 	s.f.unlearn(a, store.NeedsBrowser)
+}
+
+// lifetime returns how long a page is fresh that a browser made of other responses than its own: as long as each of
+// them says, and at most Options.PageLifetime. It is 0 for what its site failed to answer. A rule's TTL overrides them
+// all.
+func (f *Fetcher) lifetime(a *attempt, made []render.Response) time.Duration {
+	if a.at.lifetime > 0 {
+		return a.at.lifetime
+	}
+	life, now := f.o.PageLifetime, time.Now()
+	for _, r := range made {
+		switch {
+		case r.Status == 0, r.Status == http.StatusTooManyRequests, r.Status >= 500:
+			if page.SameSite(r.URL.Hostname(), a.url.Hostname()) {
+				return 0
+			}
+		case !r.Empty:
+			if left, ok := cache.Stated(r.Header, !f.o.Private, now); ok {
+				life = min(life, left)
+			}
+		}
+	}
+	return life
+}
+
+// preferComplete puts the page as it was rendered last in the place of what was made without the browser that it needs,
+// or with a browser that was not done: what is incomplete is never preferred to what is complete (rule C3).
+func (f *Fetcher) preferComplete(a *attempt) {
+	if !a.missed && !a.req.CacheOnly || a.best == nil || !a.memorable || a.status != http.StatusOK || a.wall != "" ||
+		a.best.From != page.Local && a.best.From != page.Browser || !incomplete(a.best) ||
+		!slices.Contains(a.cascade, "browser") || a.renderMode() == RenderNever {
+		return
+	}
+	known := f.known(a)
+	if known.Source != page.Browser || known.StatusCode != http.StatusOK ||
+		page.HasWarning(known.Warnings, warnIncomplete) || page.HasWarning(known.Warnings, weak...) ||
+		a.strays(known.FinalURL) {
+		return
+	}
+	markdown, err := f.o.Store.Markdown(page.KeyOf(known.NormalizedURL)) // the page may have another name
+	if err != nil {
+		return
+	}
+	a.kept = true
+	a.warn("stale")
+	links, _ := f.o.Store.PageRendition(linksKey(&known.Record)) // nil if there are none
+	if links == nil || links.ContentHash != known.ContentHash {
+		links = new(store.Rendition)
+	}
+	a.best, a.seen, a.shown = &store.Rendition{
+		Markdown: markdown, From: page.Browser, Rendered: true,
+		Title: known.Title, Description: known.Description, CanonicalURL: known.CanonicalURL, Meta: known.Meta,
+		Tokens: known.Tokens, HTMLTokens: known.Info.HTMLTokens, HTMLChars: known.Info.HTMLChars,
+		Warnings: known.Warnings,
+		FinalURL: known.FinalURL, FetchedAt: known.FetchedAt, ContentHash: known.ContentHash,
+		MarkdownChars: known.Info.MarkdownChars, Excerpt: known.Excerpt, Links: links.Links,
+	}, nil, nil
+}
+
+// linksKey returns where the links of a page are kept as it was rendered last: its rendition ends with the responses
+// that it was made of, and is another one for other bytes.
+func linksKey(r *page.Record) (root page.Key, recipe string) {
+	return page.KeyOf(page.WithoutRoute(r.NormalizedURL)), digest("links as rendered\n" + r.NormalizedURL)
+}
+
+// keepLinks keeps the links of a page that a browser has just made, for as long as the page.
+func (f *Fetcher) keepLinks(a *attempt, r *page.Record) {
+	if a.seen == nil || a.best.From != page.Browser || a.best.Links == nil {
+		return
+	}
+	root, recipe := linksKey(r)
+	err := f.o.Store.PutPageRendition(root, &store.Rendition{
+		Recipe: recipe, From: page.Browser, ContentHash: r.ContentHash, Links: a.best.Links,
+	})
+	if err != nil && !errors.Is(err, store.ErrFull) {
+		f.o.Log.Warn("links of a page not stored", "url", page.Mask(a.url), "err", err)
+	}
+}
+
+// strays reports whether final, where a browser came to, is another route of the page. Programs that did not tell the
+// routes of a page apart kept what they had rendered last for all of them.
+func (a *attempt) strays(final string) bool {
+	u, err := url.Parse(final)
+	return err == nil && page.Route(u) != a.at.route && withoutFragment(u) == a.at.plain
+}
+
+// routed reports whether the scripts of the page in hand may show another page, because its URL names a route.
+func (a *attempt) routed() bool {
+	return a.at.route != "" && a.kind == media.HTML && (a.signs == nil || !a.signs.Still)
+}
+
+// incomplete reports whether a rendition lacks what a browser would show, or may lack it, by its warnings.
+func incomplete(r *store.Rendition) bool {
+	return page.HasWarning(r.Warnings, warnIncomplete, convert.WarnShell) || page.HasWarning(r.Warnings, weak...)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// Readable reports whether content of this media type is text that an agent reads as it stands: any text but HTML,
-// whose markup a browser reads, and streams of events.
+// Readable reports whether content of this media type is text that an agent reads as it stands, and that is cleaned for
+// it: any text but HTML, whose markup a browser reads, and streams of events.
 func Readable(contentType string) bool {
 	t := page.MediaType(contentType)
 	switch t {
@@ -40,8 +40,9 @@ func clean(content []byte, contentType string, base *url.URL) convert.Cleaned {
 // service.
 func CleanMarkdown(md []byte, u *url.URL) []byte { return convert.CleanMarkdown(md, "", u).Text }
 
-// readAsPage reports whether the client reads the response as a page although its type is not a page's: it is a text,
-// and the client asked for markdown by name, so that it is an agent and no tool that saves a file.
+// readAsPage reports whether the response is cleaned because the client reads it as a page although its type is not a
+// page's: it is a text, and the client asked for markdown by name, so that it is an agent and no tool that saves a
+// file.
 func (a *attempt) readAsPage() bool {
 	return a.req.Reader && a.req.Method != http.MethodHead && Readable(a.resp.Header.Get("Content-Type")) &&
 		(a.status == http.StatusOK || a.status >= 400)
@@ -90,8 +91,8 @@ func (f *Fetcher) answerCleaned(a *attempt, warning string) (*Answer, error) {
 	return &Answer{Status: resp.StatusCode, Header: h, Response: &resp, Cache: a.outcome}, nil
 }
 
-// asWritten returns the origin's content for a request that wants no markdown, in UTF-8. Where the request wants it
-// cleaned, it is; else a warning says that it would have been.
+// asWritten returns, cleaned if the request wants that, the origin's content for a request that wants no markdown, in
+// UTF-8. Where the request wants it cleaned, it is; else a warning says that it would have been.
 func (a *attempt) asWritten() []byte {
 	text := inUTF8(a)
 	if a.kind == media.HTML {

@@ -54,26 +54,3 @@ func (f *Fetcher) MayDisclose(u *url.URL) bool {
 	f = f.newest.Load()
 	return u.User == nil && !page.Unlisted(u) && gate.PublicName(u) && f.Blocked(u) == nil
 }
-
-// public checks that the addresses of a page's host are public, by means of the transport. A name that only a private
-// network resolves must not be disclosed, whatever it looks like.
-func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
-	t, ok := m.f.o.Direct.(interface {
-		Public(ctx context.Context, u *url.URL) error
-	})
-	if !ok {
-		return errors.New("the transport cannot resolve names")
-	}
-	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
-	defer cancel()
-	return t.Public(ctx, u)
-}
-
-// disclosureOf returns what a third party would learn of an attempt at a page.
-func (m *markdownNew) disclosureOf(a *attempt) gate.Disclosure {
-	return gate.Disclosure{
-		Mode: m.mode, URL: a.url, Blocked: m.f.o.BlockedDomains, Status: a.status, Have: a.best != nil,
-		NoRemote:    a.req.NoRemote,
-		Credentials: a.credentials, Private: a.private, NoTransform: a.noTransform, Wall: a.wall, Content: a.content,
-	}
-}

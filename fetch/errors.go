@@ -154,8 +154,8 @@ func Untrusted(err error) bool { return Explain(nil, err).Kind == KindTLS }
 // maxRetryAfter is the longest delay that is accepted from an origin's response.
 const maxRetryAfter = 7 * 24 * time.Hour
 
-// retryAfter returns the delay that an origin's response with status 429 or 5xx asks for, at most maxRetryAfter, or 0
-// if it asks for none.
+// retryAfter returns, for an [Error], the delay that an origin's response with status 429 or 5xx asks for, at most
+// maxRetryAfter, or 0 if it asks for none.
 func retryAfter(resp *http.Response, now time.Time) time.Duration {
 	if resp.StatusCode != http.StatusTooManyRequests && resp.StatusCode < 500 {
 		return 0
@@ -174,13 +174,14 @@ type failure struct {
 	at  time.Time
 }
 
-// failureKey names own fetches that fail alike: of one URL by one method, with the same third parties allowed.
+// failureKey names own fetches that fail alike, for the errors that are remembered: of one URL by one method, with the
+// same third parties allowed.
 func (r Request) failureKey() string {
 	return digest(fmt.Sprintf("%s %t %s", cmp.Or(r.Method, http.MethodGet), r.NoRemote, r.URL))
 }
 
-// failedBefore returns why the same own fetch failed a moment ago; nil if it did not. A forced fetch asks the origin in
-// any case.
+// failedBefore returns the error with which the same own fetch failed a moment ago; nil if it did not. A forced fetch
+// asks the origin in any case.
 func (f *Fetcher) failedBefore(r Request) *Error {
 	if !r.Own || r.Force || r.CacheOnly || httpfield.HasCredentials(r.Header) {
 		return nil
@@ -193,7 +194,7 @@ func (f *Fetcher) failedBefore(r Request) *Error {
 	return nil
 }
 
-// forgetFailures forgets that own fetches of a page failed, since somebody has got it.
+// forgetFailures forgets the errors of own fetches of a page, since somebody has got it.
 func (f *Fetcher) forgetFailures(r Request) {
 	if f.failed.Len() == 0 { // as nearly always
 		return
@@ -226,7 +227,7 @@ func (f *Fetcher) noteFailure(ctx context.Context, a *attempt, err error, client
 	return e
 }
 
-// meetsAll reports whether a failure is one that the next reader would meet, too. One with credentials, with less time
+// meetsAll reports whether an error is one that the next reader would meet, too. One with credentials, with less time
 // or who wants nothing kept may have met it alone, and for how long an origin's answer holds is the cache's to say.
 func meetsAll(a *attempt, e *Error) bool {
 	busy := e.Status == 0 || e.Status >= 500 || e.Status == http.StatusTooManyRequests

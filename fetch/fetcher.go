@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -199,22 +198,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// order moves markdown_new in the cascade to the place that its mode requires: with "prefer", before the steps that
-// convert locally. If llm is listed without local, order adds local after it: a page must not depend on a model (rule
-// E12).
-func order(cascade []string, mode string) []string {
-	if i := slices.Index(cascade, "llm"); i >= 0 && !slices.Contains(cascade, "local") {
-		cascade = slices.Insert(slices.Clone(cascade), i+1, "local")
-	}
-	i := slices.Index(cascade, "markdown_new")
-	to := slices.IndexFunc(cascade, func(s string) bool { return s == "local" || s == "browser" || s == "llm" })
-	if mode != "prefer" || to < 0 || i < to {
-		return cascade
-	}
-	moved := slices.Delete(slices.Clone(cascade), i, i+1)
-	return slices.Insert(moved, to, "markdown_new")
-}
-
 // MaxBody returns the largest content read, in bytes.
 func (f *Fetcher) MaxBody() int64 { return f.newest.Load().o.MaxBody }
 
@@ -377,24 +360,6 @@ func (f *Fetcher) Stats() Stats {
 // failedStepLifetime is how long a step of the cascade that failed is not repeated for a page.
 const failedStepLifetime = 10 * time.Minute
 
-// failedRecently reports whether the step of a page identified by key failed recently.
-func (f *Fetcher) failedRecently(key string, now time.Time) bool {
-	until, ok := f.failedSteps.Get(digest(key))
-	return ok && now.Before(until)
-}
-
-// noteFailedStep records that the step of a page identified by key failed, unless ctx ended it.
-func (f *Fetcher) noteFailedStep(ctx context.Context, key string) {
-	if ctx.Err() == nil {
-		f.noteInVain(key, failedStepLifetime)
-	}
-}
-
-// noteInVain records that the step of a page identified by key need not be repeated for a time.
-func (f *Fetcher) noteInVain(key string, lifetime time.Duration) {
-	f.failedSteps.Add(digest(key), time.Now().Add(lifetime))
-}
-
 // count counts a page that was answered, by where its markdown came from.
 func (f *Fetcher) count(s page.Source) {
 	n, ok := f.bySource.Load(s)
@@ -402,4 +367,24 @@ func (f *Fetcher) count(s page.Source) {
 		n, _ = f.bySource.LoadOrStore(s, new(atomic.Int64))
 	}
 	n.(*atomic.Int64).Add(1)
+}
+
+// detached runs work that does not end with the request that began it, within a time limit, and within Close.
+func (f *Fetcher) detached(limit time.Duration, work func(context.Context)) error {
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return context.Canceled
+	}
+	f.running.Add(1)
+	f.mu.Unlock()
+	defer f.running.Done()
+	ctx, cancel := context.WithTimeout(f.ctx, limit)
+	defer cancel()
+	return f.guarded(func() { work(ctx) })
+}
+
+// guarded makes a panic of work an error: foreign bytes must not end the process.
+func (f *Fetcher) guarded(work func()) error {
+	return fault.Catch("fetch: make a page", func() error { work(); return nil })
 }

@@ -28,7 +28,7 @@ const (
 	staleLifetime      = 7 * 24 * time.Hour
 )
 
-// newGitHub returns a GitHub reader that uses the cache and the transport of f.
+// newGitHub returns a GitHub reader for pages of forges that uses the cache and the transport of f.
 func newGitHub(f *Fetcher) *github.Reader {
 	o := f.o.GitHub
 	o.Get, o.Symbols, o.Log = f.getGitHub, f.o.Symbols, f.o.Log
@@ -90,8 +90,8 @@ func (f *Fetcher) githubTarget(a *attempt) *github.Target {
 	return f.github.Target(r.URL)
 }
 
-// fromGitHub answers with the page made of a target of a forge: the stored one while it is fresh, else a new one, else
-// the stored one if the forge fails. It returns nil and no error if the page itself must be fetched.
+// fromGitHub answers with the page made of a target of GitHub or another forge: the stored one while it is fresh, else
+// a new one, else the stored one if the forge fails. It returns nil and no error if the page itself must be fetched.
 func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt) (*Answer, error) {
 	if a.target.Type.IsFile() {
 		return f.githubFile(ctx, a)
@@ -146,7 +146,8 @@ type githubPage struct {
 	err       error
 }
 
-// readGitHub makes and stores the page of a target of a forge, once for all concurrent requests that may share it.
+// readGitHub makes and stores the page of a target of GitHub or another forge, once for all concurrent requests that
+// may share it.
 func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, kept *store.Rendition,
 	recipe string,
 ) (m githubPage) {
@@ -233,8 +234,8 @@ func githubRendition(m *github.Page, a *attempt) *store.Rendition {
 	}
 }
 
-// answerMade answers with a page made from a target of a forge. outcome says whether it came from the store, as the
-// cache would have said it.
+// answerMade answers with a page made from a target of GitHub or another forge. outcome says whether it came from the
+// store, as the cache would have said it.
 func (f *Fetcher) answerMade(ctx context.Context, a *attempt, r *store.Rendition,
 	outcome cache.Outcome,
 ) (*Answer, error) {
@@ -248,14 +249,15 @@ func (f *Fetcher) answerMade(ctx context.Context, a *attempt, r *store.Rendition
 	return f.answerView(ctx, a, outcome.Hit)
 }
 
-// PartsOf returns the README and the symbol map in the markdown of a repository's page, each empty if it has none.
+// PartsOf returns the README and the symbol map in the markdown of the page of a repository of GitHub or another forge,
+// each empty if it has none.
 func PartsOf(markdown []byte) (readme, symbolMap string) {
 	r, m := github.Parts(markdown)
 	return store.Span(r).Of(markdown), store.Span(m).Of(markdown)
 }
 
-// nameGitHub sets the page's fields about the target of a forge. branch is the real one of a repository, if it is
-// known.
+// nameGitHub sets the page's fields about the target of GitHub or another forge. branch is the real one of a
+// repository, if it is known.
 func (a *attempt) nameGitHub(branch string) {
 	t := a.target
 	if t.GitHubInfo == nil {
@@ -266,8 +268,8 @@ func (a *attempt) nameGitHub(branch string) {
 	a.page.GitHub, a.page.Type, a.page.Display = &info, t.Type, t.Display()
 }
 
-// madeResponse returns a substitute response for a page of a forge made from several responses, for the parts of the
-// answer that look at one.
+// madeResponse returns a substitute response for a page of GitHub or another forge made from several responses, for the
+// parts of the answer that look at one.
 func madeResponse(r *store.Rendition) *http.Response {
 	return &http.Response{
 		StatusCode: http.StatusOK, Body: http.NoBody, ContentLength: r.Bytes,
@@ -322,7 +324,8 @@ func (f *Fetcher) githubFile(ctx context.Context, a *attempt) (*Answer, error) {
 	return f.answerLines(ctx, a, false)
 }
 
-// answerLines answers with the lines of a forge's file that the fragment of its URL names, or else as answerView does.
+// answerLines answers with the lines of a file of GitHub or another forge that the fragment of its URL names, or else
+// as answerView does.
 func (f *Fetcher) answerLines(ctx context.Context, a *attempt, recalled bool) (*Answer, error) {
 	name := a.req.View.section(a.req.URL)
 	from, to, ok := github.LineRange(name)
@@ -347,8 +350,9 @@ func (f *Fetcher) answerLines(ctx context.Context, a *attempt, recalled bool) (*
 	return f.answer(a, recalled), nil
 }
 
-// askRaw requests the content of a file under each possible reference until it is found: without a credential, so that
-// what everybody may read is known to be public, and else with it. It returns the last reference requested.
+// askRaw requests the raw content of a file of GitHub or another forge under each possible reference until it is found:
+// without a credential, so that what everybody may read is known to be public, and else with it. It returns the last
+// reference requested.
 func (f *Fetcher) askRaw(ctx context.Context, a *attempt) (ref string, err error) {
 	if f.github.Private(a.target) && !a.req.CacheOnly {
 		return f.askPrivateRaw(ctx, a, ref)
@@ -372,8 +376,8 @@ func (f *Fetcher) askRaw(ctx context.Context, a *attempt) (ref string, err error
 	return f.askPrivateRaw(ctx, a, ref)
 }
 
-// askPrivateRaw requests the content of a file with the credential of its host. If that does not help, the response
-// without it stays.
+// askPrivateRaw requests the raw content of a file of GitHub or another forge with the credential of its host. If that
+// does not help, the response without it stays.
 func (f *Fetcher) askPrivateRaw(ctx context.Context, a *attempt, shown string) (string, error) {
 	for _, ref := range a.target.Refs() {
 		//nolint:bodyclose // the attempt's is closed
@@ -400,7 +404,7 @@ func (f *Fetcher) askPrivateRaw(ctx context.Context, a *attempt, shown string) (
 	return shown, nil
 }
 
-// answerView answers with the part of a forge's page that the view selects.
+// answerView answers with the part of a page of GitHub or another forge that the view selects.
 func (f *Fetcher) answerView(ctx context.Context, a *attempt, recalled bool) (*Answer, error) {
 	if err := f.narrow(ctx, a); err != nil {
 		return nil, err

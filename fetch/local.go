@@ -19,7 +19,7 @@ import (
 // further part of that length (withBudget). Only tests change it.
 var convertBudget = 10 * time.Second
 
-// withBudget returns a context for parsing or converting n bytes of content.
+// withBudget returns a context for parsing or converting n bytes of content here, locally.
 func withBudget(ctx context.Context, n int) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, convertBudget*time.Duration(1+n/gate.LargePage))
 }
@@ -75,7 +75,7 @@ func (s local) convert(ctx context.Context, a *attempt) (*store.Rendition, error
 	return r, nil
 }
 
-// noteRecipe notes with a rendition what a site recipe did for it; use is nil if there was none.
+// noteRecipe notes with a local rendition what a site recipe did for it; use is nil if there was none.
 func noteRecipe(r *store.Rendition, use *convert.RecipeUse) {
 	if use == nil {
 		return
@@ -86,7 +86,7 @@ func noteRecipe(r *store.Rendition, use *convert.RecipeUse) {
 	}
 }
 
-// reasonOf says why a rendition is as it is, for page.Attempt: what the site recipe did, and its warnings.
+// reasonOf says why a local rendition is as it is, for page.Attempt: what the site recipe did, and its warnings.
 func reasonOf(r *store.Rendition) string {
 	reasons := slices.Clone(r.Warnings)
 	if r.SiteRecipe != "" {
@@ -95,8 +95,8 @@ func reasonOf(r *store.Rendition) string {
 	return strings.Join(reasons, ", ")
 }
 
-// Turn calls use when it is the turn of n bytes of content to be parsed and converted, elsewhere than here. The context
-// of use ends after the time that a page may take for that.
+// Turn calls use when it is the turn of n bytes of content to be parsed and converted locally, elsewhere than in this
+// package. The context of use ends after the time that a page may take for that.
 func (f *Fetcher) Turn(ctx context.Context, n int, use func(context.Context) error) error {
 	end, err := f.newest.Load().turns.Take(ctx, n)
 	if err != nil {
@@ -116,7 +116,8 @@ type tree struct {
 	end   func()                           // ends the turn; nil: the page has none
 }
 
-// document returns the parsed content of an attempt. From then until rest the page has its turn (package turns).
+// document returns the content of an attempt, parsed to be converted locally. From then until rest the page has its
+// turn (package turns).
 func (f *Fetcher) document(ctx context.Context, a *attempt) (*convert.Document, error) {
 	t := &a.tree
 	if t.doc != nil {
@@ -158,7 +159,7 @@ func (t *tree) rest() {
 	t.doc, t.end = nil, nil
 }
 
-// parsed calls use with the parsed content of an attempt, in the page's turn.
+// parsed calls use with the content of an attempt, parsed to be converted locally, in the page's turn.
 func (f *Fetcher) parsed(ctx context.Context, a *attempt, use func(*convert.Document) error) error {
 	defer a.rest()
 	doc, err := f.document(ctx, a)
@@ -168,7 +169,8 @@ func (f *Fetcher) parsed(ctx context.Context, a *attempt, use func(*convert.Docu
 	return use(doc)
 }
 
-// rendered calls use with a page that a browser saw, parsed, in a turn of its own. The caller must not be in one.
+// rendered calls use with a page that a browser saw, parsed to be converted locally, in a turn of its own. The caller
+// must not be in one.
 func (f *Fetcher) rendered(ctx context.Context, seen *render.Page, use func(*convert.Document) error) error {
 	end, err := f.turns.Take(ctx, len(seen.HTML))
 	if err != nil {

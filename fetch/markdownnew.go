@@ -216,3 +216,26 @@ func (m *markdownNew) state(now time.Time) (state string, sent, left int64) {
 	}
 	return state, sent, max(0, m.limit-sent)
 }
+
+// public checks that the addresses of a page's host are public, by means of the transport. A name that only a private
+// network resolves must not be disclosed, whatever it looks like.
+func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
+	t, ok := m.f.o.Direct.(interface {
+		Public(ctx context.Context, u *url.URL) error
+	})
+	if !ok {
+		return errors.New("the transport cannot resolve names")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	return t.Public(ctx, u)
+}
+
+// disclosureOf returns what a third party would learn of an attempt at a page.
+func (m *markdownNew) disclosureOf(a *attempt) gate.Disclosure {
+	return gate.Disclosure{
+		Mode: m.mode, URL: a.url, Blocked: m.f.o.BlockedDomains, Status: a.status, Have: a.best != nil,
+		NoRemote:    a.req.NoRemote,
+		Credentials: a.credentials, Private: a.private, NoTransform: a.noTransform, Wall: a.wall, Content: a.content,
+	}
+}

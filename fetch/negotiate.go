@@ -93,8 +93,8 @@ func (s negotiate) reject(ctx context.Context, a *attempt, r *store.Rendition, c
 	return result{rendition: r, good: true, reason: string(doubt)}
 }
 
-// preferHTML makes later requests for the page prefer HTML, because its origin's markdown is unusable, and removes the
-// stored response. When several pages of a host were so, requests for all of its pages do, for a while.
+// preferHTML makes later requests for the page negotiate for HTML, because its origin's markdown is unusable, and
+// removes the stored response. When several pages of a host were so, requests for all of its pages do, for a while.
 func (f *Fetcher) preferHTML(a *attempt) {
 	if a.status != http.StatusOK {
 		return // an error page says nothing about the page's markdown
@@ -104,16 +104,17 @@ func (f *Fetcher) preferHTML(a *attempt) {
 	f.deleteResponses(a)
 }
 
-// prefersHTML reports whether the page is asked for in HTML, because its markdown or its host's was unusable.
+// prefersHTML reports whether the page is asked for in HTML rather than negotiated in markdown, because its markdown or
+// its host's was unusable.
 func (f *Fetcher) prefersHTML(a *attempt) bool {
 	return a.host.Knows(store.MarkdownOff, a.started) || !a.forced && f.failedRecently(markdownKey(a), a.started)
 }
 
-// markdownKey identifies the markdown of a page's origin among failed steps.
+// markdownKey identifies the negotiated markdown of a page's origin among failed steps.
 func markdownKey(a *attempt) string { return "negotiate " + a.key.String() }
 
-// learn notes that the page shows a trait of its host. Others may be told of that, so a page that is not to be kept
-// teaches nothing.
+// learn notes that the page shows a trait of its host, such as that it negotiates. Others may be told of that, so a
+// page that is not to be kept teaches nothing.
 func (f *Fetcher) learn(a *attempt, t store.Trait) {
 	if !a.memorable {
 		return
@@ -123,8 +124,8 @@ func (f *Fetcher) learn(a *attempt, t store.Trait) {
 	}
 }
 
-// unlearn notes that the page does not show a trait that was seen of its host. A single page that does not show it is
-// enough to forget it.
+// unlearn notes that the page does not show a trait of its host, such as that it negotiates, which another page showed.
+// A single page that does not show it is enough to forget it.
 func (f *Fetcher) unlearn(a *attempt, t store.Trait) {
 	if !a.memorable {
 		return
@@ -140,16 +141,8 @@ func (f *Fetcher) unlearn(a *attempt, t store.Trait) {
 	}
 }
 
-// noteRemoved notes what was taken out of the markdown that is answered, for receipts.
-func (a *attempt) noteRemoved(c convert.Cleaned) {
-	a.recoded = c.Changed
-	if a.req.View.Receipts {
-		a.removed = &c.Removed
-	}
-}
-
-// foreign returns a rendition for markdown made by others. It uses their token count if it is a number and nothing was
-// taken out (rule A4).
+// foreign returns a rendition for markdown made by others, negotiated or found beside the page. It uses their token
+// count if it is a number and nothing was taken out (rule A4).
 func foreign(c convert.Cleaned, tokens string, from page.Source) *store.Rendition {
 	r := &store.Rendition{Markdown: c.Text, From: from, Title: page.TitleOf(c.Text), Warnings: c.Warnings}
 	if n, err := strconv.ParseUint(strings.TrimSpace(tokens), 10, 31); err == nil && !c.Changed {

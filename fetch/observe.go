@@ -107,8 +107,9 @@ func (f *Fetcher) observed(ctx context.Context, a *attempt, raw []byte) {
 	f.answer(a, false)
 }
 
-// refetchWithoutCookies fetches a page that passed to a client with cookies again without them, in the background and
-// under the policy for own fetches (pages_with_cookies: reread). It does so once within failedStepLifetime.
+// refetchWithoutCookies fetches, when it is observed, a page that passed to a client with cookies again without them,
+// in the background and under the policy for own fetches (pages_with_cookies: reread). It does so once within
+// failedStepLifetime.
 func (f *Fetcher) refetchWithoutCookies(a *attempt) {
 	what := "reread " + a.key.String()
 	if f.failedRecently(what, a.started) {

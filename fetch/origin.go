@@ -45,7 +45,7 @@ func (f *Fetcher) accept(a *attempt) string {
 	return acceptMarkdown
 }
 
-// RequestFor returns the request that an own fetch of u would send to the cache now.
+// RequestFor returns the request that an own fetch of u would send to the cache and its origin now.
 func (f *Fetcher) RequestFor(ctx context.Context, u *url.URL) *http.Request {
 	f = f.newest.Load()
 	a := f.newAttempt(Request{URL: u, Own: true}, f.addressOf(u), time.Now())
@@ -91,8 +91,8 @@ func (f *Fetcher) ask(ctx context.Context, a *attempt) error {
 	}
 }
 
-// lookup reads what the store has for a request at once: stored responses, the host, the page and its renditions. The
-// cache answers from it, and a page that is a hit needs no more.
+// lookup reads, before the origin is asked, what the store has for a request at once: stored responses, the host, the
+// page and its renditions. The cache answers from it, and a page that is a hit needs no more.
 func (f *Fetcher) lookup(a *attempt) *store.Found {
 	q := store.Query{URI: a.at.uri, Host: a.url.Hostname(), Page: a.root}
 	if a.recalls() {
@@ -155,9 +155,9 @@ func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
 	return true
 }
 
-// request returns the request for a URL to send upstream: the client's fields, or ours, and the Accept that we want. It
-// asks only for content codings that the client accepts, because a response that is not a page passes to the client
-// unchanged.
+// request returns the request for a URL to send to its origin: the client's fields, or ours, and the Accept that we
+// want. It asks only for content codings that the client accepts, because a response that is not a page passes to the
+// client unchanged.
 func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept string) *http.Request {
 	h := r.Header.Clone()
 	if h == nil {
@@ -196,7 +196,7 @@ func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept st
 	return req.WithContext(ctx)
 }
 
-// fetchable reports whether u, a redirect's target or a frame's, is an http or https URL with a host.
+// fetchable reports whether u, to which an origin redirects or a frame points, is an http or https URL with a host.
 func fetchable(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
@@ -204,10 +204,12 @@ func fetchable(u *url.URL) bool {
 // unfollowedError is a caller's refusal of a redirect (Request.Follow): it says nothing of the page.
 type unfollowedError struct{ cause error }
 
+// Error says that a redirect of the origin was not followed.
 func (e *unfollowedError) Error() string { return "it redirects: " + e.cause.Error() }
+// Unwrap returns why the redirect was not followed.
 func (e *unfollowedError) Unwrap() error { return e.cause }
 
-// follow moves an own fetch to where it was redirected. What the new URL says about the page holds from then on.
+// follow moves an own fetch to where its origin redirected it. What the new URL says about the page holds from then on.
 func (f *Fetcher) follow(a *attempt, next *url.URL) error {
 	if !fetchable(next) {
 		return &Error{
@@ -302,7 +304,7 @@ func (f *Fetcher) partOfPage(ctx context.Context, a *attempt, accept string, fir
 	return head.StatusCode == http.StatusOK && becomesMarkdown(head.Header)
 }
 
-// becomesMarkdown reports whether content with these fields becomes markdown for clients of the proxy.
+// becomesMarkdown reports whether an origin's content with these fields becomes markdown for clients of the proxy.
 func becomesMarkdown(h http.Header) bool {
 	return page.IsPage(h.Get("Content-Type")) && !httpfield.Directive(h, "no-transform")
 }

@@ -53,7 +53,8 @@ func (f *Fetcher) ofPeer(ctx context.Context, a *attempt, makes bool) (res resul
 	return result{rendition: r, good: true, reason: "made by " + string(r.From) + " of another node"}, true
 }
 
-// mayRecall reports whether a rendition that was made of more than the bytes in hand may answer now.
+// mayRecall reports whether a rendition that was made of more than the bytes in hand, a peer's or our own, may answer
+// now.
 func (f *Fetcher) mayRecall(a *attempt, r *store.Rendition) bool {
 	return a.started.Before(r.Expires) && slices.Contains(a.cascade, string(r.From)) &&
 		(r.From != page.Browser || a.renderMode() != RenderNever && !a.strays(r.FinalURL)) &&

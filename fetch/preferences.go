@@ -2,17 +2,12 @@ package fetch
 
 import (
 	"cmp"
-	"context"
-	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/fetch/robots"
 	"github.com/readthru/readthru/internal/preference"
-	"github.com/readthru/readthru/internal/transport"
 	"github.com/readthru/readthru/page"
 )
 
@@ -24,8 +19,8 @@ const (
 	PreferencesIgnore  = "ignore"  // neither
 )
 
-// stated returns what an origin states about the use of the attempt's page: in the response, in the page, and in the
-// site's robots.txt if that was read before. Nothing is asked for it.
+// stated returns an origin's preferences for the use of the attempt's page: those in the response, in the page, and in
+// the site's robots.txt if that was read before. Nothing is asked for it.
 func (f *Fetcher) stated(a *attempt) page.Preferences {
 	if a.at.preferences == PreferencesIgnore {
 		return nil
@@ -49,7 +44,7 @@ func (f *Fetcher) notePreferences(a *attempt) {
 	}
 }
 
-// told returns what front matter says of the uses that the origin denies. Whoever has set what is done about
+// told returns the preferences for front matter: the uses that the origin denies. Whoever has set what is done about
 // preferences wants to see them.
 func (a *attempt) told() (lines [][2]string) {
 	if a.at.preferences == PreferencesTell || a.at.preferences == PreferencesRespect {
@@ -58,7 +53,7 @@ func (a *attempt) told() (lines [][2]string) {
 	return lines
 }
 
-// unwanted returns the statement because of which the page is neither given to whoever asked for it nor kept.
+// unwanted returns the preference because of which the page is neither given to whoever asked for it nor kept.
 func (a *attempt) unwanted(stated page.Preferences) (p page.Preference, unwanted bool) {
 	return unwantedBy(a.at.preferences, &a.req, stated)
 }
@@ -76,8 +71,9 @@ func unwantedBy(policy string, r *Request, stated page.Preferences) (p page.Pref
 	return unlisted(policy, stated)
 }
 
-// unlisted returns the statement because of which searches must not find a page. Rules for robots such as noindex speak
-// to public search engines, which a memory of one's own is not: they count only where all preferences are respected.
+// unlisted returns the preference because of which searches must not find a page. Rules for robots such as noindex
+// speak to public search engines, which a memory of one's own is not: they count only where all preferences are
+// respected.
 func unlisted(policy string, stated page.Preferences) (p page.Preference, unlisted bool) {
 	if p, unlisted = stated.Denied(page.UseSearch); unlisted || policy != PreferencesRespect {
 		return p, unlisted
@@ -85,7 +81,7 @@ func unlisted(policy string, stated page.Preferences) (p page.Preference, unlist
 	return stated.Denied(page.UseIndex)
 }
 
-// Unwanted returns an [*UnwantedError] if what an origin states about u forbids an unattended fetch, such as that of a
+// Unwanted returns an [*UnwantedError] if what an origin prefers for u forbids an unattended fetch, such as that of a
 // crawl.
 func (f *Fetcher) Unwanted(u *url.URL, stated page.Preferences) error {
 	f = f.newest.Load()
@@ -111,8 +107,8 @@ const robotsTimeout = 15 * time.Second
 // no part of that: see [Fetcher.Unwanted].
 type Verdict = robots.Verdict
 
-// StatedBy returns what the robots.txt of a host states about the use of its front page, if it was read lately. Nothing
-// is asked for it.
+// StatedBy returns the preferences that the robots.txt of a host states about the use of its front page, if it was read
+// lately. Nothing is asked for it.
 func (f *Fetcher) StatedBy(host string) page.Preferences {
 	f = f.newest.Load()
 	for _, scheme := range []string{"https", "http"} {
@@ -122,77 +118,4 @@ func (f *Fetcher) StatedBy(host string) page.Preferences {
 		}
 	}
 	return nil
-}
-
-// Allowed reports whether the robots.txt of u's site allows the product token of fetch.user_agent to read u. It fetches
-// the file through the cache, under the policy for own fetches, at most once in 24 hours. A site without robots.txt
-// (4xx) allows everything. A site that fails to serve it (5xx, no connection) allows what it allowed before, or nothing
-// if that is unknown. Callers that treat status 401 or 403 as a ban, as the reference fetch server does, check Status.
-// Allowed returns the error of ctx, or an error if u is not an http or https URL.
-func (f *Fetcher) Allowed(ctx context.Context, u *url.URL) (Verdict, error) {
-	f = f.newest.Load()
-	if _, err := page.Parse(u.String()); err != nil {
-		return Verdict{}, err
-	}
-	file := robots.FileOf(u)
-	known := f.robots.Get(file.String())
-	if !known.Holds(time.Now()) {
-		fresh, err := f.freshRobots(ctx, file, known)
-		if err != nil {
-			return Verdict{}, err
-		}
-		known = fresh
-	}
-	return known.Verdict(file, u, f.robotsToken()), nil
-}
-
-// robotsToken returns our product token for robots.txt, that at the beginning of fetch.user_agent.
-func (f *Fetcher) robotsToken() string {
-	return cmp.Or(robots.ProductToken(f.o.UserAgent), "readthru")
-}
-
-// freshRobots fetches a site's robots.txt, once for all concurrent callers. It returns the error of ctx.
-func (f *Fetcher) freshRobots(ctx context.Context, file *url.URL, known *robots.Site) (*robots.Site, error) {
-	//nolint:contextcheck // must not end with the request that began it
-	done := f.flights.DoChan("robots "+file.String(), func() (any, error) {
-		var got *robots.Site
-		err := f.detached(f.o.Timeout, func(ctx context.Context) {
-			ctx, cancel := context.WithTimeout(transport.OwnPolicy(ctx), robotsTimeout)
-			defer cancel()
-			now := time.Now()
-			status, text, long, err := f.readRobots(ctx, file)
-			if err != nil {
-				err = Explain(file, err)
-			}
-			got = robots.Judge(file, status, text, long, err, f.robotsToken(), known, now)
-			f.robots.Put(file.String(), got)
-		})
-		return got, err
-	})
-	select {
-	case res := <-done:
-		if res.Err != nil {
-			return nil, res.Err
-		}
-		return res.Val.(*robots.Site), nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// readRobots returns the status of a site's robots.txt, after redirects, and its text up to the limit; long says that
-// there is more. A file that breaks off is an error: half of it may allow too much.
-func (f *Fetcher) readRobots(ctx context.Context, file *url.URL) (status int, text []byte, long bool, err error) {
-	resp, _, err := f.getFile(ctx, file, "text/plain, */*;q=0.5", http.Header{"Cache-Control": {"max-age=86400"}})
-	if err != nil {
-		return 0, nil, false, err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode >= 300 {
-		return resp.StatusCode, nil, false, nil
-	}
-	if text, long, err = robots.ReadText(resp.Body); err != nil {
-		return 0, nil, false, fmt.Errorf("%w: %w", media.ErrIncomplete, err)
-	}
-	return resp.StatusCode, text, long, nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// becomesPage reports whether what was read becomes a page with a visit: a GET that may be kept, a page and no error,
-// wall, form to sign in or "not found" in disguise (rules AD6, X6).
+// becomesPage reports whether what was read is recorded as a page with a visit: a GET that may be kept, a page and no
+// error, wall, form to sign in or "not found" in disguise (rules AD6, X6).
 func (f *Fetcher) becomesPage(a *attempt) bool {
 	_, unwanted := a.unwanted(a.page.Preferences)
 	return !unwanted && a.memorable && a.req.Method != http.MethodHead && a.wall == "" &&
@@ -70,7 +70,7 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	f.putFetched(a)
 }
 
-// visit returns the visit of the attempt's reader for the store, without ID and time.
+// visit returns the record of a visit of the attempt's reader for the store, without ID and time.
 func (a *attempt) visit() store.Visit {
 	p := a.page
 	return store.Visit{
@@ -81,8 +81,8 @@ func (a *attempt) visit() store.Visit {
 	}
 }
 
-// set returns the name of the set of fetched pages that the page belongs to, by the request or its session; empty for
-// none.
+// set returns, for the record, the name of the set of fetched pages that the page belongs to, by the request or its
+// session; empty for none.
 func (a *attempt) set() string { return cmp.Or(a.req.Set, a.req.Session) }
 
 // known returns the page's record in the store before this visit; an empty one where there is none. It is read once.
@@ -96,8 +96,8 @@ func (f *Fetcher) known(a *attempt) *page.Page {
 	return a.known
 }
 
-// putFetched adds the page, as stored, to the set of pages that the session has fetched (rule B37), and warns if others
-// had to go for it.
+// putFetched adds the page, as recorded, to the set of pages that the session has fetched (rule B37), and warns if
+// others had to go for it.
 func (f *Fetcher) putFetched(a *attempt) {
 	set := a.set()
 	if set == "" || !a.page.Stored {
@@ -128,8 +128,8 @@ func (a *attempt) record() page.Record {
 	return r
 }
 
-// put stores the page and returns it as stored. What others wrote is kept with absolute links: as it is read there, it
-// no longer lies where it was. The content hash stays that of what they wrote.
+// put records the page in the store and returns it as stored. What others wrote is kept with absolute links: as it is
+// read there, it no longer lies where it was. The content hash stays that of what they wrote.
 func (f *Fetcher) put(a *attempt, markdown []byte) (page.Record, error) {
 	kept := a.record()
 	kept.ReadAt = a.outcome.Received
@@ -149,7 +149,7 @@ func (f *Fetcher) put(a *attempt, markdown []byte) (page.Record, error) {
 	return kept, err
 }
 
-// name decides as which page the attempt's page is kept, and returns what is known of that one; an empty page where
+// name decides as which page the attempt's page is recorded, and returns what is known of that one; an empty page where
 // there is none. A page has several names if the origin shows the same content at each of them: where it permanently
 // redirects, in the slash or index.html at the end of the path, at each route of a page without scripts, and where the
 // page names its canonical URL. All are on one host, and no other one differs in its route. Nothing that a page says
@@ -182,7 +182,8 @@ func (f *Fetcher) name(a *attempt) *page.Page {
 	return &page.Page{}
 }
 
-// finalName returns the normalised URL of the page in hand. A page without scripts is the same at each route.
+// finalName returns the normalised URL under which the page in hand is recorded. A page without scripts is the same at
+// each route.
 func (a *attempt) finalName() string {
 	n := page.Normalize(a.url)
 	if a.best.From != page.Browser && !a.routed() {
@@ -196,8 +197,8 @@ func alike(one, other *page.Page) bool {
 	return one.ContentHash == other.ContentHash && one.Title == other.Title
 }
 
-// otherNames returns the normalised URLs that may name the attempt's page too, without its own. All are on the host
-// that was asked.
+// otherNames returns the normalised URLs under which the attempt's page may be recorded too, without its own. All are
+// on the host that was asked.
 func (a *attempt) otherNames() (names []string) {
 	add := func(u *url.URL) {
 		if n := page.Normalize(u); page.Authority(u) == page.Authority(a.req.URL) && n != a.page.NormalizedURL &&
@@ -215,17 +216,56 @@ func (a *attempt) otherNames() (names []string) {
 	return names
 }
 
-// takeName makes the attempt's page one that is kept under another name.
+// takeName makes the attempt's page one that is recorded under another name.
 func (a *attempt) takeName(normalized string) {
 	a.named = page.KeyOf(normalized)
 	a.page.NormalizedURL, a.page.Doc = normalized, a.named.Doc()
 }
 
-// join makes a key another name of the page with a normalised URL in the store, and reports whether it did.
+// join records a key as another name of the page with a normalised URL, and reports whether it did.
 func (f *Fetcher) join(k page.Key, normalized string) bool {
 	err := f.o.Store.NamePage(k, page.KeyOf(normalized))
 	if err != nil && !errors.Is(err, store.ErrFull) {
 		f.o.Log.Warn("page not given another name", "page", normalized, "err", err)
 	}
 	return err == nil
+}
+
+// keep stores what the steps made of an attempt: under the bytes it was made of, or under the page where it was made of
+// others. It reports whether it did the latter. Nothing is kept that another try may make better.
+func (f *Fetcher) keep(a *attempt) (byPage bool) {
+	f.complete(a)
+	if a.best == nil || !a.memorable || a.wall != "" ||
+		page.HasWarning(a.best.Warnings, convert.WarnSoft404, convert.WarnError) {
+		return false
+	}
+	var err error
+	switch a.best.From {
+	case page.Local:
+		if !a.kind.Converted() || a.status != http.StatusOK {
+			return false
+		}
+		if page.HasWarning(a.best.Warnings, convert.WarnTruncated) {
+			return false // there may be more time for it
+		}
+		if !withFramesIn(a.best) {
+			err = f.o.Store.PutRendition(a.best)
+			break
+		}
+		if page.HasWarning(a.best.Warnings, weak...) {
+			return false // the next steps are tried again
+		}
+		fallthrough
+	case page.Alternate, page.MarkdownNew, page.Browser, page.LLM:
+		if !a.started.Before(a.best.Expires) {
+			return false
+		}
+		a.best.Source, a.best.Recipe = a.sum, a.pageRecipe(a.recipe()) // complete made it ours
+		err = f.o.Store.PutPageRendition(a.root, a.best)
+		byPage = true
+	}
+	if err != nil && !errors.Is(err, store.ErrFull) {
+		f.o.Log.Warn("rendition not stored", "url", page.Mask(a.url), "err", err)
+	}
+	return byPage
 }

@@ -2,11 +2,18 @@ package fetch
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/readthru/readthru/convert"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
+
+	"github.com/readthru/readthru/fetch/gate"
+	"github.com/readthru/readthru/fetch/media"
 )
 
 // Step is a way to obtain the markdown of a page. Steps share an attempt, so that each uses what earlier ones fetched
@@ -36,7 +43,9 @@ func failedWith(err error) result { return result{outcome: page.Failed, reason: 
 // absent is a step that the cascade names and that is not available.
 type absent struct{ name, why string }
 
+// Name implements [Step].
 func (s absent) Name() string                         { return s.name }
+// Try implements [Step]: it says why there is no such step.
 func (s absent) Try(context.Context, *attempt) result { return skipped(s.why) }
 
 // try runs steps of the cascade in order until one gives a good rendition. It sets a.best to the best rendition, which
@@ -83,3 +92,122 @@ func better(res result, best *store.Rendition) bool {
 
 // weak are the warnings that make a rendition not good for the cascade: later steps may have a better one.
 var weak = []string{convert.WarnThin, convert.WarnShell, convert.WarnFallback, convert.WarnSoft404, convert.WarnError}
+
+// runSuitableSteps looks at the content in hand and runs the steps of the cascade that suit it: behind a bot wall,
+// after an error and without the origin fewer do.
+func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
+	names := a.cascade
+	said := a.content
+	if a.kind == media.Document {
+		said = nil // no wall looks like that, and data may speak of walls
+	}
+	if a.wall = convert.Wall(a.status, a.resp.Header, said); a.wall != "" {
+		a.warn(page.WarnWall)
+		a.page.Wall = &page.Wall{By: convert.WallOwner(a.wall), Copy: f.copyRead(a)}
+		a.memorable = false
+		f.deleteResponses(a)
+		if a.kind != media.Document {
+			a.kind = media.HTML // whatever it is labelled as
+		}
+		names = []string{"local"}
+	}
+	if a.status == http.StatusPaymentRequired {
+		a.warn("payment-required")
+	}
+	if a.status != http.StatusOK && a.wall == "" {
+		names = keepOnly(names, "negotiate", "local")
+		if gate.IsRefusal(a.status) && slices.Contains(a.cascade, "markdown_new") {
+			names = slices.Insert(names, 0, "markdown_new") // before the error page is converted
+		}
+	}
+	if a.noTransform || a.req.CacheOnly {
+		names = keepOnly(names, "negotiate", "local")
+	}
+	if a.req.View.chooses() {
+		names = keepOnly(names, "negotiate", "local", "browser") // what others made has no elements to choose
+	}
+	return f.runSteps(ctx, a, names)
+}
+
+// keepOnly returns the names of steps that are among some, in their order.
+func keepOnly(names []string, some ...string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(some, n) })
+}
+
+// runSteps runs the steps, once for all requests that wait for the same page made from the same bytes. A client that
+// leaves does not stop the others' run.
+func (f *Fetcher) runSteps(ctx context.Context, a *attempt, names []string) error {
+	a.found = nil // it may be out of date when the steps are done
+	if !a.memorable || a.credentials || a.req.needsBrowser() || a.req.Method == http.MethodHead {
+		f.try(ctx, a, names)
+		return context.Cause(ctx)
+	}
+	key := fmt.Sprintf("%s %x %s %s %t %t %t %d", a.key, a.sum, a.pageRecipe(a.recipe()), strings.Join(names, ","),
+		a.req.NoRemote, a.req.Own, a.forced, a.status)
+	//nolint:contextcheck // it must not end with the request that began it
+	done := f.flights.DoChan(key, func() (any, error) {
+		b := *a
+		info := *a.page
+		b.page = &info
+		return &b, f.detached(f.limit(&a.req), func(ctx context.Context) {
+			if (b.kind.Converted() && b.status == http.StatusOK || gate.IsRefusal(b.status)) && f.recall(&b) {
+				return // another flight ended while we read, or the origin refuses us still
+			}
+			if f.peers != nil {
+				b.sharing = &sharing{asked: a.forced}
+			}
+			kept := false
+			defer func() { f.endSharing(&b, kept) }()
+			f.try(ctx, &b, names)
+			kept = f.keep(&b)
+		})
+	})
+	select {
+	case res := <-done:
+		if res.Err != nil {
+			return res.Err
+		}
+		b := res.Val.(*attempt)
+		a.takeOver(b)
+		if !res.Shared { // else another may have recorded the page since
+			a.known = b.known
+		}
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// order moves markdown_new in the cascade to the place that its mode requires: with "prefer", before the steps that
+// convert locally. If llm is listed without local, order adds local after it: a page must not depend on a model (rule
+// E12).
+func order(cascade []string, mode string) []string {
+	if i := slices.Index(cascade, "llm"); i >= 0 && !slices.Contains(cascade, "local") {
+		cascade = slices.Insert(slices.Clone(cascade), i+1, "local")
+	}
+	i := slices.Index(cascade, "markdown_new")
+	to := slices.IndexFunc(cascade, func(s string) bool { return s == "local" || s == "browser" || s == "llm" })
+	if mode != "prefer" || to < 0 || i < to {
+		return cascade
+	}
+	moved := slices.Delete(slices.Clone(cascade), i, i+1)
+	return slices.Insert(moved, to, "markdown_new")
+}
+
+// failedRecently reports whether the step of a page identified by key failed recently.
+func (f *Fetcher) failedRecently(key string, now time.Time) bool {
+	until, ok := f.failedSteps.Get(digest(key))
+	return ok && now.Before(until)
+}
+
+// noteFailedStep records that the step of a page identified by key failed, unless ctx ended it.
+func (f *Fetcher) noteFailedStep(ctx context.Context, key string) {
+	if ctx.Err() == nil {
+		f.noteInVain(key, failedStepLifetime)
+	}
+}
+
+// noteInVain records that the step of a page identified by key need not be repeated for a time.
+func (f *Fetcher) noteInVain(key string, lifetime time.Duration) {
+	f.failedSteps.Add(digest(key), time.Now().Add(lifetime))
+}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -191,4 +192,43 @@ func (f *Fetcher) Anchors(k page.Key) []page.Anchor {
 		}
 	}
 	return nil
+}
+
+// recall looks for a stored rendition of the bytes in hand, before they are read. A weak one is taken only when no
+// other step would be tried for it.
+func (f *Fetcher) recall(a *attempt) bool {
+	var ofPage, ofBody *store.Rendition // nil if there is none
+	if a.found != nil {
+		ofPage, ofBody = a.found.OfPage, a.found.OfBody
+	} else {
+		recipe := a.recipe()
+		ofPage, _ = f.o.Store.PageRendition(a.root, a.pageRecipe(recipe))
+		ofBody, _ = f.o.Store.Rendition(a.sum, recipe)
+	}
+	if r := ofPage; r != nil && f.mayRecall(a, r) {
+		if a.forced && (r.From != page.LLM || r.Rendered) {
+			return false // it was made of more than the bytes in hand
+		}
+		a.best, a.kept = r, true
+	} else if r := ofBody; r != nil && a.status == http.StatusOK && slices.Contains(a.cascade, "local") {
+		if a.at.route != "" {
+			return false // whether scripts show another page must be seen
+		}
+		if page.HasWarning(r.Warnings, weak...) && slices.Contains(a.cascade, "markdown_new") &&
+			f.mdnew.disclosureOf(a).Refusal() == "" &&
+			!f.failedRecently("markdown_new "+a.key.String(), a.started) {
+			return false
+		}
+		if f.wouldRender(a, r) || f.wouldAskModel(a, r) {
+			return false
+		}
+		a.best = r
+	} else {
+		return false
+	}
+	a.attempts = append(a.attempts, page.Attempt{
+		Step: string(a.best.From), Outcome: page.Answered,
+		Reason: strings.TrimSuffix("rendition from the store, "+a.best.SiteRecipe, ", "),
+	})
+	return true
 }

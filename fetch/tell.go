@@ -43,7 +43,8 @@ func TellPage(e *journal.Entry, p *page.Page) {
 	}
 }
 
-// Give makes the tokens of a page those of the texts that its reader gets of it: a part, or other forms.
+// Give makes, for what is told of a request, the tokens of a page those of the texts that its reader gets of it: a
+// part, or other forms.
 func Give(p *page.Page, texts ...string) {
 	n := 0
 	for _, text := range texts {
@@ -71,6 +72,7 @@ type RefusedError struct {
 	Why    string // in a sentence
 }
 
+// Error says, for what is told of the request, why its reader was refused.
 func (e *RefusedError) Error() string { return e.Why }
 
 // Tell adds a reading to the list of requests, and counts its visit if that waits for it (Request.Told). The tokens of

@@ -141,8 +141,8 @@ func (f *Fetcher) narrowPage(ctx context.Context, a *attempt, o convert.Options)
 	return nil
 }
 
-// narrowMarkdown selects a section of markdown made by others. Other options of a view need elements, which markdown no
-// longer has; it ignores them with a warning.
+// narrowMarkdown selects the view, a section, of markdown made by others. Other options of a view need elements, which
+// markdown no longer has; it ignores them with a warning.
 func (a *attempt) narrowMarkdown(o convert.Options) {
 	section := o.Section
 	if o.Section = ""; o != a.convert {
@@ -163,7 +163,8 @@ func (a *attempt) narrowMarkdown(o convert.Options) {
 	a.shown, a.page.Section = &shown, section
 }
 
-// origins reports whether the request needs the origin's content beside the page, which a rendition does not have.
+// origins reports whether the view of the request needs the origin's content beside the page, which a rendition does
+// not have.
 func (r *Request) origins() bool { return r.Links || r.Source || r.Trimmed }
 
 // applyView applies the view to a page and adds the HTML that the request wants beside it.
@@ -175,7 +176,7 @@ func (f *Fetcher) applyView(ctx context.Context, a *attempt) error {
 	return f.addHTML(ctx, a)
 }
 
-// addHTML sets the HTML that the request wants beside the page.
+// addHTML sets, as far as the view selects it, the HTML that the request wants beside the page.
 func (f *Fetcher) addHTML(ctx context.Context, a *attempt) error {
 	rendered := a.best != nil && a.best.From == page.Browser && a.seen != nil
 	if !a.req.Source && !a.req.Trimmed || a.best == nil || !rendered && (a.kind != media.HTML || a.content == nil) {

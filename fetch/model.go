@@ -27,6 +27,7 @@ const (
 // and never for a page that is not stored. It rejects an answer that adds anything to the page.
 type model struct{ f *Fetcher }
 
+// Name implements [Step].
 func (model) Name() string { return "llm" }
 
 // Try gives the page's text to a model. It ends early enough for the steps behind it to answer; a page for which the
