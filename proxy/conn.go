@@ -52,8 +52,8 @@ func hangUp(done ...io.Closer) {
 	}
 }
 
-// closeWrite half-closes one side of a tunnel for writing: its peer has sent all that it has. It closes c if its type
-// cannot be half-closed.
+// closeWrite half-closes a connection, one side of a tunnel, for writing: its peer has sent all that it has. It closes
+// c if its type cannot be half-closed.
 func closeWrite(c io.Closer) {
 	if h, ok := c.(interface{ CloseWrite() error }); ok {
 		h.CloseWrite() //nolint:errcheck // fails only if the peer has gone
@@ -116,4 +116,25 @@ func (w *replayWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	return &replayConn{conn, early}, rw, nil
+}
+
+// link describes the connection that a request came by, in the request's context.
+type link struct {
+	conn   *framedConn // nil with HTTP/2
+	inside *connect    // set inside an intercepted connection
+}
+
+// linkKey is the key of a link in the context of a request.
+type linkKey struct{}
+
+// linkOf returns the link of a connection as net/http has it, with or without TLS of ours.
+func linkOf(c net.Conn) link {
+	var l link
+	if f, ok := c.(*framedConn); ok {
+		l.conn, c = f, f.Conn
+	}
+	if below := belowTLS(c); below != nil {
+		l.inside = below.connect
+	}
+	return l
 }

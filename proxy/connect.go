@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 
 	"github.com/elazarl/goproxy"
 
@@ -101,4 +102,12 @@ func (s *serving) newDispatcher() *goproxy.ProxyHttpServer {
 	})
 	dispatcher.OnRequest().DoFunc(relayed)
 	return dispatcher
+}
+
+// target returns the target of the CONNECT as host:port.
+func (c *connect) target() string { return net.JoinHostPort(c.host, c.port) }
+
+// targetURL returns the target of the CONNECT as a URL, for the texts of errors.
+func (c *connect) targetURL() *url.URL {
+	return &url.URL{Scheme: "https", Host: strict.JoinAuthority(c.host, c.port, "443")}
 }

@@ -19,6 +19,6 @@
 //   - which requests get an earlier answer again: fast.go
 //   - how long an idle connection keeps the buffers of net/http: park.go
 //   - whose session a request belongs to: ownSession (session.go)
-//   - what the journal records of a request: exchange.tell (why.go)
+//   - what the journal records of a request: exchange.tell (journal.go)
 //   - the PAC file: [AutoConfig] (local.go)
 package proxy

@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"net"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/readthru/readthru/cache"
@@ -20,6 +19,9 @@ import (
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/proxy/form"
 	"github.com/readthru/readthru/proxy/strict"
+
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/httpfield"
 )
 
 // localHost is the host name of the proxy's own pages, which no resolver knows: only clients of the proxy reach it.
@@ -88,19 +90,11 @@ type connect struct {
 	drops   int64     // calls of DropAnswers before the user signed in
 }
 
-// target returns the target of the CONNECT as host:port.
-func (c *connect) target() string { return net.JoinHostPort(c.host, c.port) }
-
 // paused reports whether the proxy passes the request on as it is. An offline session is not paused: it has nothing to
 // pass on to.
 func (x *exchange) paused() bool { return x.policy.paused && !x.s.terms.Offline }
 
-// targetURL returns the target of the CONNECT as a URL, for the texts of errors.
-func (c *connect) targetURL() *url.URL {
-	return &url.URL{Scheme: "https", Host: strict.JoinAuthority(c.host, c.port, "443")}
-}
-
-// url returns the requested URL: that of the page in prefix form, else that of the request.
+// url returns the URL that an exchange is about: that of the page in prefix form, else that of the request.
 func (x *incoming) url() *url.URL {
 	if x.prefix != nil {
 		return x.prefix
@@ -108,12 +102,12 @@ func (x *incoming) url() *url.URL {
 	return x.r.URL
 }
 
-// local reports whether the request is for the proxy itself, as an origin server or by the name readthru.local.
+// local reports whether the exchange is with the proxy itself, as an origin server or by the name readthru.local.
 func (x *incoming) local() bool {
 	return x.prefix == nil && (x.r.URL.Host == "" || x.r.URL.Hostname() == localHost)
 }
 
-// masked returns the request's target without secrets, for logs, records and error texts.
+// masked returns the target of an exchange without secrets, for logs, records and error texts.
 func (x *incoming) masked() string {
 	x.target = cmp.Or(x.target, page.Mask(x.url()))
 	return x.target
@@ -133,90 +127,10 @@ func (x *exchange) signIn(field string) (users.Login, *strict.Refusal) {
 // errSignedOut ends a request whose user is gone.
 var errSignedOut = errors.New("the user was removed, or what they signed in with")
 
-// blockedPage refuses a page of a host on the list of blocked domains (rule A11); nil if it may be read.
-func (x *incoming) blockedPage() *strict.Refusal {
-	if host := x.url().Hostname(); page.Blocked(host, x.policy.blocked) {
-		return strict.Blocked(host, strict.ByList)
-	}
-	return nil
-}
-
-// fail refuses a request after an error of the origin, or of its own body. It aborts the response if the client has
-// gone, by a panic that net/http knows.
-func (x *exchange) fail(u *url.URL, err error) {
-	if x.r.Context().Err() != nil {
-		if x.conn != nil {
-			if bad := x.conn.bad.Load(); bad != nil { // net/http takes it for a client that has gone
-				x.refuse(strict.BadRequest(fmt.Sprintf("The request's body is malformed: %v.", *bad)))
-				return
-			}
-		}
-		x.rec.Status, x.rec.Error, x.cut = journal.StatusGone, journal.Gone, true
-		if errors.Is(context.Cause(x.r.Context()), errSignedOut) {
-			x.rec.Error = errSignedOut.Error()
-		}
-		panic(http.ErrAbortHandler)
-	}
-	bad := explain(u, err)
-	x.tellOutcome(bad, cache.OutcomeOfError(err))
-	x.refuse(bad)
-}
-
-// explain returns the refusal for an error of a round trip or a dial: the status and the words that package fetch has
-// for it.
-func explain(u *url.URL, err error) *strict.Refusal {
-	e := fetch.Explain(u, err)
-	status := e.HTTPStatus()
-	if status < 400 || status > 599 {
-		status = http.StatusBadGateway
-	}
-	title := cmp.Or(http.StatusText(status), "Upstream error")
-	return &strict.Refusal{Status: status, Title: title, Detail: e.Error(), ProxyError: e.Type, Cause: err}
-}
-
-// tellOutcome adds the cache's outcome to a refusal, and to the record of the exchange.
-func (x *exchange) tellOutcome(bad *strict.Refusal, outcome cache.Outcome) {
-	x.answeredBy(outcome)
-	if bad.Header == nil {
-		bad.Header = http.Header{}
-	}
-	outcome.AddTo(bad.Header)
-}
-
-// refuse answers the request with the problem document of bad. Nothing may have been written before.
-func (x *exchange) refuse(bad *strict.Refusal) {
-	x.count(bad)
-	body, fields := bad.Fields()
-	h := x.w.Header()
-	maps.Copy(h, fields)
-	x.p.via.Add(h, x.r.ProtoMajor, x.r.ProtoMinor)
-	if bad.Status == http.StatusBadRequest && x.conn != nil {
-		h.Set("Connection", "close") // the start of the next request is unknown
-	}
-	x.w.WriteHeader(bad.Status)
-	// A HEAD gets the fields alone.
-	if x.r.Method != http.MethodHead {
-		n, _ := x.w.Write(body) // fails only if the client has gone
-		x.rec.BytesOut += int64(n)
-	}
-}
-
-// count puts a refusal into the record of the exchange and counts it in the figures, unless a rule hides the request.
-func (x *exchange) count(bad *strict.Refusal) {
-	x.rec.Status, x.rec.Error, x.refused = bad.Status, bad.Detail, bad
-	switch {
-	case x.hidden():
-	case bad.Status == http.StatusForbidden:
-		x.p.stats.blocked.Add(1)
-	case bad.Status >= 500:
-		x.p.stats.errors.Add(1)
-	}
-}
-
 // answeredBy records what the cache did for the request.
 func (x *exchange) answeredBy(o cache.Outcome) { fetch.TellOutcome(&x.rec, o) }
 
-// hidden reports whether a rule keeps the request out of the journal's lists and figures.
+// hidden reports whether a rule keeps the exchange out of the journal's lists and figures.
 func (x *incoming) hidden() bool {
 	if len(x.policy.rules) == 0 {
 		return false
@@ -228,23 +142,280 @@ func (x *incoming) hidden() bool {
 // errOffline is why a client of an offline session gets no tunnel.
 var errOffline = errors.New("this session is offline")
 
-// storedOnly lets only stored responses, however stale, answer a request with the fields h (RFC 9111 §5.2.1), for an
-// offline session.
+// storedOnly has an exchange use only stored responses, however stale, for a request with the fields h (RFC 9111
+// §5.2.1), for an offline session.
 func storedOnly(h http.Header) {
 	h["Cache-Control"] = append(h["Cache-Control"], "only-if-cached, max-stale")
 }
 
-// Which listeners may be offline.
-const (
-	thisSession = "This session"
-	readthru    = "readthru"
-)
-
-// offlineRefusal is the answer without a stored response of an offline session, or of readthru as a whole, like that of
-// a cache to only-if-cached (RFC 9111 §5.2.1.7).
-func offlineRefusal(who, target string) *strict.Refusal {
-	return &strict.Refusal{
-		Status: http.StatusGatewayTimeout, Title: "Offline", ProxyError: "destination_unavailable",
-		Detail: who + " is offline, and no stored response answers a request to " + target + ".",
+// contain is deferred: a request that panics is answered with 500 (Internal Server Error) if nothing was answered yet,
+// else its answer is cut short. Other requests go on.
+func (x *exchange) contain() {
+	cause := recover()
+	if cause == nil {
+		return
 	}
+	if cause != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so, too
+		f := fault.Note("proxy: request", cause)
+		if x.rec.Status == 0 && !x.hijacked {
+			clear(x.w.Header())
+			x.refuse(strict.Internal(f))
+			return
+		}
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// serve runs the checks of the handler in the order of the package documentation and answers the request: first what
+// two parsers could read differently, then who asks, then what the rules say, and the form of the answer last.
+func (x *exchange) serve() {
+	// Before any refusal: receiveUpload says why.
+	broken := receiveUpload(x.r)
+	if bad := x.wellFormed(); bad != nil {
+		x.refuse(bad)
+		return
+	}
+	if broken != nil {
+		x.fail(x.r.URL, broken)
+		return
+	}
+	if x.local() {
+		x.serveLocal()
+		return
+	}
+	user, bad := x.admit()
+	if bad != nil {
+		x.refuse(bad)
+		return
+	}
+	if x.p.o.Replay != nil {
+		x.replay()
+		return
+	}
+	if bad := x.permit(); bad != nil {
+		x.refuse(bad)
+		return
+	}
+	if x.prefix != nil {
+		x.servePrefix()
+		return
+	}
+	upgrade := strict.UpgradeOf(x.r)
+	// Offline there is nobody to relay to, and only GET and HEAD have stored answers.
+	if x.s.terms.Offline && (upgrade != "" || x.r.Method != http.MethodGet && x.r.Method != http.MethodHead) {
+		x.refuse(offlineRefusal(thisSession, x.masked()))
+		return
+	}
+	if upgrade != "" {
+		x.relay(upgrade)
+		return
+	}
+	if x.r.Header["Upgrade"] != nil {
+		x.rec.Warnings = append(x.rec.Warnings, strict.WarnUpgrade)
+	}
+	want := form.Decide(form.Facts{
+		Method: x.r.Method, URL: x.r.URL, Header: x.r.Header,
+		Asked: x.asked.Mode, Rule: x.rule.Mode, User: user.Mode(), Config: x.policy.mode,
+	})
+	alone := x.leaveAlone()
+	if x.p.o.Fetch == nil || alone {
+		want = form.AsIs
+	}
+	x.rec.Form = want.String()
+	if x.p.log.Enabled(x.r.Context(), slog.LevelDebug) {
+		x.p.log.Debug("form decided", "url", x.masked(), "form", want.String())
+	}
+	if bad := x.blockedPage(); bad != nil && (want == form.Markdown || want == form.PlainText) {
+		x.refuse(bad)
+		return
+	}
+	if want == form.Markdown || want == form.PlainText {
+		if bad := overLimit(x.meter.AskPage(x.began)); bad != nil {
+			x.refuse(bad)
+			return
+		}
+	}
+	x.prepare()
+	if x.s.terms.Offline {
+		storedOnly(x.r.Header)
+		if want == form.Observed {
+			want = form.AsIs // observing could contact origins in the background
+		}
+	}
+	switch want {
+	case form.Markdown, form.PlainText:
+		x.answerPage(fetch.Request{Text: want == form.PlainText, Reader: form.Reads(x.r.Header, x.asked.Mode)})
+	default:
+		x.passThrough(want == form.Observed, alone)
+	}
+}
+
+// leaveAlone reports whether the proxy passes the request on past the cache, and its answer as it is: a rule tunnels
+// the host, and what it is asked without TLS is no more ours than what is in the tunnel. The same holds for a path of
+// an intercepted host, which cannot be tunnelled. Of an offline session, what is stored answers.
+func (x *exchange) leaveAlone() bool {
+	return !x.s.terms.Offline && (x.rule.Action == "tunnel" || x.paused())
+}
+
+// admit authenticates the user of a request, counts the request for them, and sets its session. A session named by the
+// request takes precedence over that of the credentials. It starts the recording of the answer if the session is
+// recorded.
+func (x *exchange) admit() (user users.Login, bad *strict.Refusal) {
+	switch {
+	case x.prefix != nil:
+		user, bad = x.signInAtListener()
+	case x.inside != nil: // the user of the CONNECT
+		x.session = x.inside.session
+		user, bad = present(x.p.o.Users, x.inside.user)
+	default:
+		user, bad = x.signIn(x.r.Header.Get("Proxy-Authorization"))
+	}
+	if bad != nil {
+		return user, bad
+	}
+	x.rec.User, x.meter = user.Name(), user.Meter
+	if bad = overLimit(x.meter.Ask(x.began)); bad != nil {
+		return user, bad
+	}
+	if x.prefix != nil {
+		if x.reader, bad = form.ReadReader(x.r.Header); bad != nil {
+			return user, bad
+		}
+	}
+	if named := x.r.Header.Get("X-Readthru-Session"); named != "" {
+		if x.session, bad = ownSession(user, named); bad != nil {
+			return user, bad
+		}
+	}
+	if strict.UpgradeOf(x.r) == "" {
+		x.record()
+	}
+	if user.User != nil {
+		x.endWithUser(user)
+	}
+	return user, nil
+}
+
+// endWithUser has the request end when its user is gone, who could go on reading a long answer else. x.leave undoes it.
+func (x *exchange) endWithUser(user users.Login) {
+	ctx, cancel := context.WithCancelCause(x.r.Context())
+	forget := x.p.o.Users.WhenGone(user, users.ScopeProxy, func() { cancel(errSignedOut) })
+	x.leave = func() {
+		forget()
+		cancel(nil)
+	}
+	x.r = x.r.WithContext(ctx)
+}
+
+// permit applies the checks that need the whole request: rules with a path, TRACE, and the X-Readthru fields, which it
+// removes from the request and keeps in x.asked.
+func (x *exchange) permit() *strict.Refusal {
+	if len(x.policy.rules) > 0 {
+		host := x.url().Hostname()
+		if rule, ok := x.policy.rules.For(x.url()); ok {
+			x.rec.Rule = rule.Host + rule.Path
+			if rule.Action == "block" {
+				return strict.Blocked(host, strict.ByRule)
+			}
+			x.rule = rule
+		}
+	}
+	if x.r.Method == http.MethodTrace {
+		return &strict.Refusal{
+			Status: http.StatusMethodNotAllowed, Title: "Method not allowed", ProxyError: "http_request_denied",
+			Detail: "TRACE is not allowed: it would reveal fields that other programs on the way add.",
+			Header: http.Header{"Allow": {"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, CONNECT"}},
+		}
+	}
+	asked, bad := form.ReadFields(x.r.Header)
+	x.asked = asked
+	return bad
+}
+
+// prepare makes the request of an exchange ready to be forwarded to an origin: it removes hop-by-hop fields and adds
+// Via (RFC 9110 §7.6).
+func (x *incoming) prepare() {
+	r := x.r
+	grpc := strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") &&
+		httpfield.Has(r.Header, "Te", "trailers")
+	httpfield.RemoveConnection(r.Header)
+	if grpc {
+		r.Header.Set("Te", "trailers") // we read trailers, and gRPC servers require this field
+	}
+	x.p.via.Add(r.Header, r.ProtoMajor, r.ProtoMinor)
+	if _, ok := r.Header["User-Agent"]; !ok {
+		r.Header["User-Agent"] = nil // else the transport would add Go's
+	}
+	r.RequestURI = ""
+	r.Close = false // the client's connection, not ours
+	r.TransferEncoding = nil
+	switch {
+	case r.Trailer != nil:
+		x.r = sendTrailers(r)
+	case r.ContentLength == 0:
+		r.Body = http.NoBody // an empty HTTP/2 body would prevent cache hits and retries
+	}
+}
+
+// answerPage fetches the page of a request in markdown or text and sends it. A response that is not a page passes
+// unchanged.
+func (x *exchange) answerPage(want fetch.Request) {
+	r := x.r
+	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
+	want.Force = httpfield.Has(r.Header, "Cache-Control", "no-cache") || r.Header["Cache-Control"] == nil &&
+		httpfield.Has(r.Header, "Pragma", "no-cache")
+	want.CacheOnly = x.s.terms.Offline
+	want.NoStore = httpfield.Has(r.Header, "Cache-Control", "no-store")
+	want.User = x.rec.User
+	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.asked.MaxTokens, x.asked.View, x.asked.Render,
+		x.session, r.UserAgent()
+	want.Patient = x.asked.Mode == "" && form.TakesAnything(r.Header)
+	want.Repeat = x.repeats()
+	ctx, hints := withEarlyHints(r.Context(), x)
+	answer, err := x.p.o.Fetch.Page(ctx, want)
+	hints.stop()
+	if err != nil {
+		x.fail(r.URL, err)
+		return
+	}
+	if answer.Response == nil {
+		httpfield.AddVary(answer.Header, form.VaryBy(r.URL, r.Header, x.asked)...)
+	}
+	x.send(answer)
+}
+
+// passThrough streams the cache's response to the client as the origin made it, or that of the origin if the host is to
+// be left alone. If observe is set, a page in it is stored in the background.
+func (x *exchange) passThrough(observe, alone bool) {
+	if !httpfield.RemoveOurTags(x.r.Header) {
+		x.refuse(&strict.Refusal{
+			Status: http.StatusPreconditionFailed, Title: "Precondition failed",
+			Detail: "If-Match names the markdown of the page. This request is for what the origin has.",
+		})
+		return
+	}
+	ctx, hints := withEarlyHints(x.r.Context(), x)
+	req := x.r.WithContext(ctx)
+	send := x.p.head
+	if alone {
+		send = x.p.o.Transport.RoundTrip
+	}
+	resp, err := send(req)
+	hints.stop()
+	if err != nil {
+		x.fail(x.r.URL, err)
+		return
+	}
+	outcome := cache.OutcomeOf(resp)
+	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK &&
+		page.KindOf(resp.Header.Get("Content-Type")) == page.HTML {
+		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session, x.rec.User)
+	} else if !alone {
+		x.offer(outcome.Reuse, nil, resp.ContentLength)
+	}
+	if t := resp.Header.Get("Content-Type"); x.asked.Mode == "raw" && (page.IsPage(t) || fetch.Readable(t)) {
+		resp.Header = resp.Header.Clone()
+		resp.Header.Add("X-Readthru-Warning", fetch.WarnUnfiltered)
+	}
+	x.stream(resp, outcome)
 }

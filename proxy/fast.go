@@ -93,7 +93,7 @@ func (f *fast) open(s *serving, inside *connect) {
 	}
 }
 
-// readUnanswered reads bytes for net/http, after it has given answers again to the requests before them.
+// readUnanswered reads bytes for net/http, after it has given answers again, the fast way, to the requests before them.
 // framedConn.Read calls it.
 func (c *framedConn) readUnanswered(p []byte) (n int, err error) {
 	f := &c.fast
@@ -111,8 +111,8 @@ func (c *framedConn) readUnanswered(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readBegin reads what begins a request, and gives answers again until it is one that net/http must answer. If no
-// request comes, it calls leave, by which the connection may be parked.
+// readBegin reads what begins a request, and gives answers again, the fast way, until it is one that net/http must
+// answer. If no request comes, it calls leave, by which the connection may be parked.
 func (c *framedConn) readBegin(p []byte) (n int, err error) {
 	for {
 		n, err = c.readFirst(p)
@@ -125,9 +125,9 @@ func (c *framedConn) readBegin(p []byte) (n int, err error) {
 	}
 }
 
-// readFirst reads the first bytes of a request, without the empty line that some clients send before it (RFC 9112
-// §2.2). It drops one at most, and none where net/http has the beginning of a request, which an empty line may end. A
-// read of one byte is net/http's beside a handler: that byte is passed on.
+// readFirst reads the first bytes of a request that may be answered the fast way, without the empty line that some
+// clients send before it (RFC 9112 §2.2). It drops one at most, and none where net/http has the beginning of a request,
+// which an empty line may end. A read of one byte is net/http's beside a handler: that byte is passed on.
 func (c *framedConn) readFirst(p []byte) (n int, err error) {
 	if f := &c.fast; f.holding {
 		p[0], n, f.holding = f.held, 1, false
@@ -153,9 +153,9 @@ func (c *framedConn) readFirst(p []byte) (n int, err error) {
 	}
 }
 
-// readBehind reads the byte that net/http waits for while a handler runs, to notice that the client has gone. A byte
-// that comes after the answer is the first one of the next request: it is held until net/http asks for that. net/http
-// ends its wait by a deadline in the past.
+// readBehind reads, past the fast way, the byte that net/http waits for while a handler runs, to notice that the client
+// has gone. A byte that comes after the answer is the first one of the next request: it is held until net/http asks for
+// that. net/http ends its wait by a deadline in the past.
 func (c *framedConn) readBehind(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n == 0 {
@@ -190,8 +190,8 @@ func (c *framedConn) SetReadDeadline(t time.Time) error {
 	return err
 }
 
-// giveAgain answers a request whose head is exactly b, if an equal one got an answer that still holds. It reports
-// whether it did: if not, net/http gets the bytes.
+// giveAgain answers, the fast way, a request whose head is exactly b, if an equal one got an answer that still holds.
+// It reports whether it did: if not, net/http gets the bytes.
 func (c *framedConn) giveAgain(b []byte) bool {
 	f := &c.fast
 	if f.spoilt.Load() || !c.scan.Between() {
@@ -230,7 +230,8 @@ func (c *framedConn) giveAgain(b []byte) bool {
 	return true
 }
 
-// writeAgain writes an answer that is given again, with its age as of now, in one write if its content is short.
+// writeAgain writes an answer that is given again, the fast way, with its age as of now, in one write if its content is
+// short.
 func (c *framedConn) writeAgain(a *repeat.Answer, content repeat.Content, now time.Time) error {
 	buf := records.Get().(*[maxRecord]byte)
 	defer records.Put(buf)
@@ -262,8 +263,8 @@ func (c *framedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// pass looks at bytes that net/http is about to get. begins says that a request begins with them. It keeps the head for
-// the answer if it is whole, alone, and one whose answer may be given again.
+// pass looks at bytes that net/http is about to get, for the fast way of later requests. begins says that a request
+// begins with them. It keeps the head for the answer if it is whole, alone, and one whose answer may be given again.
 func (c *framedConn) pass(b []byte, begins bool) {
 	f := &c.fast
 	if f.table == nil {
@@ -330,8 +331,8 @@ const (
 	unframed                      // net/http answers it and all that follow: where it ends is not for us to say
 )
 
-// judgeHead decides about a whole head of a request, by the fields that make it more than its target and preferences:
-// content, conditions, credentials.
+// judgeHead decides whether a whole head of a request may go the fast way, by the fields that make it more than its
+// target and preferences: content, conditions, credentials.
 func judgeHead(b []byte) headVerdict {
 	first, rest, _ := bytes.Cut(b, []byte("\r\n"))
 	verdict := keepAnswer
@@ -359,7 +360,7 @@ func judgeHead(b []byte) headVerdict {
 	return verdict
 }
 
-// judgeField decides about one field of a head; name is in lower case.
+// judgeField decides whether one field lets a head go the fast way; name is in lower case.
 func judgeField(name, value string) headVerdict {
 	switch name {
 	case "content-length", "transfer-encoding", "expect", "upgrade", "range", "te", "trailer":
@@ -393,7 +394,7 @@ type taking struct {
 // usualHead is about how long the head of an answer is, in bytes.
 const usualHead = 1024
 
-// reserved is how much of the memory of the answers is reserved for the copy.
+// reserved is, of an answer taken for the fast way, how much of the memory of the answers is reserved for the copy.
 func (t *taking) reserved() int64 { return usualHead + t.length }
 
 // take replaces the answer that is being written and will be kept by t, which may be nil, and gives back the memory of
@@ -405,16 +406,16 @@ func (f *fast) take(t *taking) (before *taking) {
 	return before
 }
 
-// repeats reports whether the answer to the request is kept if it can be given again: its head is known byte for byte,
-// and nothing about the request is its own.
+// repeats reports whether the answer to the request is kept for the fast way if it can be given again: its head is
+// known byte for byte, and nothing about the request is its own.
 func (x *exchange) repeats() bool {
 	return x.conn != nil && x.conn.fast.request != nil && x.recorded == nil && x.prefix == nil && !x.s.terms.Offline &&
 		x.rec.Trace == "" && // no other request will equal one that has a name of its own
 		!httpfield.HasCredentials(x.r.Header)
 }
 
-// offer marks the answer about to be written, with content of a length, to be kept and given again, if an equal request
-// may get it and there is memory for the copy. A length below 0 is unknown: the answer is not kept.
+// offer marks the answer about to be written, with content of a length, to be kept and given again, the fast way, if an
+// equal request may get it and there is memory for the copy. A length below 0 is unknown: the answer is not kept.
 func (x *exchange) offer(reuse *cache.Reuse, page *fetch.Repeat, length int64) {
 	if reuse == nil || length < 0 || !x.repeats() {
 		return
@@ -461,8 +462,8 @@ func (f *fast) keep() {
 	}
 }
 
-// answer returns the answer that was written, as package repeat keeps it; nil if it is not one that can be given again
-// as it is: it has another status, breaks off, or sets a cookie.
+// answer returns the answer that was written and taken for the fast way, as package repeat keeps it; nil if it is not
+// one that can be given again as it is: it has another status, breaks off, or sets a cookie.
 func (t *taking) answer() *repeat.Answer {
 	head, body, found := bytes.Cut(t.bytes, []byte("\r\n\r\n"))
 	rec := t.x.told
@@ -532,13 +533,13 @@ type given struct {
 	unlogged unlogged // guarded by the repeatLog's mu
 }
 
-// may is called before each repetition of an answer that a user asks for. It counts the request, and is false when the
-// user's limit is reached.
+// may is called before each fast repetition of an answer that a user asks for. It counts the request, and is false when
+// the user's limit is reached.
 func (g *given) may(now time.Time) bool {
 	return (!g.page.page || g.meter.AskPage(now) == nil) && g.meter.Ask(now) == nil
 }
 
-// again is called after each repetition of an answer. It counts it everywhere where the first answer was counted.
+// again is called after each fast repetition of an answer. It counts it everywhere where the first answer was counted.
 func (g *given) again(now time.Time, took time.Duration, err error) {
 	p := g.p
 	p.stats.total.Add(1)
@@ -566,8 +567,8 @@ func (g *given) again(now time.Time, took time.Duration, err error) {
 	p.repeatLog.add(g, now, took)
 }
 
-// DropAnswers drops the answers that would be given again: what decided them has changed, such as rules or users.
-// Connections that were let in before share no answers with those that come after.
+// DropAnswers drops the answers that would be given again, the fast way: what decided them has changed, such as rules
+// or users. Connections that were let in before share no answers with those that come after.
 func (p *Proxy) DropAnswers() {
 	p.drops.Add(1)
 	if p.repeats != nil {
@@ -575,7 +576,8 @@ func (p *Proxy) DropAnswers() {
 	}
 }
 
-// changed drops the answers that were made of a record of the store, which reports its changes by calling it.
+// changed drops the answers for the fast way that were made of a record of the store, which reports its changes by
+// calling it.
 func (p *Proxy) changed(r store.Record) {
 	if r == store.AllRecords {
 		p.repeats.Clear()

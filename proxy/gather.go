@@ -47,7 +47,7 @@ func (g *gathering) drop() {
 	g.held = nil
 }
 
-// Write implements [net.Conn].
+// Write implements [net.Conn]: it gathers what is to leave in one write.
 func (c *framedConn) Write(p []byte) (int, error) {
 	c.fast.sent(p)
 	g := &c.out
@@ -69,7 +69,7 @@ func (c *framedConn) Write(p []byte) (int, error) {
 	return max(0, n-held), err
 }
 
-// send writes p to the client now, in its pace.
+// send writes what was gathered in p to the client now, in its pace.
 func (c *framedConn) send(p []byte) (int, error) {
 	if c.paced {
 		return c.Conn.Write(p)
@@ -77,7 +77,7 @@ func (c *framedConn) send(p []byte) (int, error) {
 	return c.pace.Write(c.Conn, p)
 }
 
-// SetWriteDeadline implements [net.Conn].
+// SetWriteDeadline implements [net.Conn], for what is gathered too.
 func (c *framedConn) SetWriteDeadline(t time.Time) error {
 	if c.paced {
 		return c.Conn.SetWriteDeadline(t)

@@ -3,11 +3,9 @@ package proxy
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -67,39 +65,6 @@ func (s *serving) intercept(ctx context.Context, c *connect, conn net.Conn) {
 	}
 }
 
-// handshakeFailed handles the end of a TLS handshake with a client that may not trust our certificate, and remembers a
-// client that does not.
-func (s *serving) handshakeFailed(below *innerConn, err error) {
-	c := below.connect
-	rejected := below.signed.Load() && (rejectsCertificate(err) || breaksOff(err) && s.p.silentClients.countSilent(c))
-	s.p.log.Debug("handshake failed", "host", c.target(), "rejected_ca", rejected, "error", err)
-	if rejected {
-		s.rejected(c)
-		c.fail(rejectedWhy)
-	}
-}
-
-// rejectsCertificate reports whether the client rejected our certificate, given the error of a handshake that failed
-// after the certificate was sent: the client sent an alert about it (RFC 8446 §6.2). In TLS 1.3, OpenSSL encrypts its
-// alert with keys that crypto/tls does not have yet, so that the alert appears as a bad record.
-func rejectsCertificate(err error) bool {
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		switch op.Op + ": " + strings.TrimPrefix(op.Err.Error(), "tls: ") {
-		case "remote error: bad certificate", "remote error: unknown certificate",
-			"remote error: unknown certificate authority",
-			"local error: bad record MAC":
-			return true
-		}
-	}
-	return false
-}
-
-// breaksOff reports whether the client closed the connection in the TLS handshake without an alert. It may have
-// rejected our certificate, or given the request up.
-func breaksOff(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
-}
-
 // newTLSConfig returns a configuration for the TLS of intercepted connections. They share it so that session tickets
 // resume. The certificate is for the name in the ClientHello, else for the target of the CONNECT.
 func (p *Proxy) newTLSConfig() *tls.Config {
@@ -124,9 +89,9 @@ func (p *Proxy) newTLSConfig() *tls.Config {
 	}
 }
 
-// tlsFor returns the configuration for a client at an address. One on this machine is not asked for a post-quantum key
-// exchange, which is an eighth of the work of a new connection: no network carries its bytes, to be recorded and read
-// later.
+// tlsFor returns the configuration of TLS with an intercepted client at an address. One on this machine is not asked
+// for a post-quantum key exchange, which is an eighth of the work of a new connection: no network carries its bytes, to
+// be recorded and read later.
 func (p *Proxy) tlsFor(client net.Addr) *tls.Config {
 	if tcp, ok := client.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
 		return p.tlsHere
@@ -134,7 +99,8 @@ func (p *Proxy) tlsFor(client net.Addr) *tls.Config {
 	return p.tls
 }
 
-// takeEarly returns the bytes that were read from a hijacked connection before it was hijacked; nil if there are none.
+// takeEarly returns the bytes that were read from a connection that is intercepted, before it was hijacked; nil if
+// there are none.
 func takeEarly(c net.Conn) []byte {
 	if r, ok := c.(*replayConn); ok {
 		return r.take()

@@ -168,8 +168,8 @@ func (c *maybeTLS) begin() {
 	c.spoken.Store(&spoken)
 }
 
-// fromThisMachine reports whether both ends of a connection are on this machine: the client is on loopback, or at the
-// address that it connected to.
+// fromThisMachine reports whether both ends of a connection are on this machine: the client is on loopback,
+// or at the address that it connected to.
 func fromThisMachine(c net.Conn) bool {
 	local, err := netip.ParseAddrPort(c.LocalAddr().String())
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 // stack on which a handler ran. A goroutine that only waits for the next request costs little for the rest of idleTime.
 const parkTime = 5 * time.Second
 
-// idles reports whether the connection of a client waits for the next request, with no byte of it in any buffer of
-// net/http. Only the goroutine that reads the connection may ask.
+// idles reports whether the connection of a client may be parked: it waits for the next request, with no byte of it in
+// any buffer of net/http. Only the goroutine that reads the connection may ask.
 func (c *framedConn) idles() bool {
 	f := &c.fast
 	return f.table != nil && f.ready.Load() && !f.spoilt.Load() && c.scan.Between()
@@ -21,8 +21,8 @@ func (c *framedConn) idles() bool {
 // net/http.
 func (c *framedConn) limited() bool { return c.parks || !c.fast.moved.IsZero() }
 
-// leave is called when a read for the next request ends with err. If the connection was idle for parkTime, net/http
-// closes it because of that error, and Close parks it.
+// leave has net/http give the connection up, so that it is parked: it is called when a read for the next request ends
+// with err. If the connection was idle for parkTime, net/http closes it because of that error, and Close parks it.
 func (c *framedConn) leave(err error) {
 	if c.limited() && errors.Is(err, os.ErrDeadlineExceeded) && c.idles() {
 		c.fast.state.CompareAndSwap(waiting, leaving)

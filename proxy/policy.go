@@ -52,7 +52,7 @@ func (p *Proxy) Reconfigure(o Options) error {
 	return nil
 }
 
-// validConfigMode reports whether the configured mode, by which pages are converted, is one.
+// validConfigMode reports whether the mode of the configured policy, by which pages are converted, is one.
 func validConfigMode(mode string) bool {
 	switch mode {
 	case "", "auto", "always", "negotiate", "never":
@@ -77,10 +77,10 @@ type verdict struct {
 	refusal *strict.Refusal // with refuse
 }
 
-// judge decides about a CONNECT. It checks, in this order, the allowed ports, the first matching rule, the pause,
-// blocked domains, the preset, and whether the client rejected our certificate for the host lately. A blocked domain is
-// intercepted, so that its pages are refused as markdown (rule A11) but open in a browser. Rules with a path apply to
-// the requests inside an intercepted connection.
+// judge applies the policy to a CONNECT. It checks, in this order, the allowed ports, the first matching rule, the
+// pause, blocked domains, the preset, and whether the client rejected our certificate for the host lately. A blocked
+// domain is intercepted, so that its pages are refused as markdown (rule A11) but open in a browser. Rules with a path
+// apply to the requests inside an intercepted connection.
 func (x *exchange) judge(c *connect) verdict {
 	host, port := c.host, c.port
 	if host == localHost {
@@ -132,8 +132,8 @@ func (p *policy) judgeHost(host string, paused bool) (v verdict, rule string, de
 	return verdict{action: intercept, why: "default"}, rule, false
 }
 
-// Treatment returns what is done with requests for a host, intercept, tunnel or block, and why. Clients that rejected
-// our certificate there are tunnelled all the same, and a browser gets the pages of a blocked domain.
+// Treatment returns the policy for a host, intercept, tunnel or block, and why. Clients that rejected our certificate
+// there are tunnelled all the same, and a browser gets the pages of a blocked domain.
 func (p *Proxy) Treatment(host string) (treatment, why string) {
 	now := p.policy.Load()
 	v, _, _ := now.judgeHost(host, now.paused)

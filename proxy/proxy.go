@@ -23,6 +23,8 @@ import (
 	"github.com/readthru/readthru/proxy/repeat"
 	"github.com/readthru/readthru/proxy/strict"
 	"github.com/readthru/readthru/store"
+
+	"github.com/readthru/readthru/proxy/form"
 )
 
 // Times and bounds of a listener's connections.
@@ -221,66 +223,10 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	return failed
 }
 
-// link describes the connection that a request came by, in the request's context.
-type link struct {
-	conn   *framedConn // nil with HTTP/2
-	inside *connect    // set inside an intercepted connection
-}
-
-// linkKey is the key of a link in the context of a request.
-type linkKey struct{}
-
-// linkOf returns the link of a connection as net/http has it, with or without TLS of ours.
-func linkOf(c net.Conn) link {
-	var l link
-	if f, ok := c.(*framedConn); ok {
-		l.conn, c = f, f.Conn
+// head returns the cache's response to req. The caller closes its body.
+func (p *Proxy) head(req *http.Request) (*http.Response, error) {
+	if p.o.Fetch != nil && form.NamesHTML(req.Header) {
+		return p.o.Fetch.Head(req, p.o.Client)
 	}
-	if below := belowTLS(c); below != nil {
-		l.inside = below.connect
-	}
-	return l
-}
-
-// server returns an http.Server for connections of a listener. A listener has two: for those of its clients, and for
-// those that are handed over (intercepted or parked).
-func (s *serving) server() *http.Server {
-	return &http.Server{
-		Handler:   s,
-		ConnState: s.connState,
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, linkKey{}, linkOf(c))
-		},
-		ReadHeaderTimeout: headTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    maxHead - 4096, // net/http adds this much
-		// No table of the fields that were sent, which each idle connection would hold to save bytes on a short way.
-		HTTP2:    &http.HTTP2Config{MaxEncoderHeaderTableSize: 1},
-		ErrorLog: slog.NewLogLogger(s.p.log.Handler(), slog.LevelDebug),
-	}
-}
-
-// connState is the ConnState callback of both servers. It keeps an answer when its connection becomes idle, and learns
-// whether the client of an intercepted connection sent a request, by which it accepts our certificate.
-func (s *serving) connState(c net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateIdle:
-		if f, ok := c.(*framedConn); ok {
-			f.fast.keep()
-			f.fast.ready.Store(true)
-			f.idle.Store(true)
-		}
-	case http.StateActive:
-		if inside := linkOf(c).inside; inside != nil && !inside.spoke {
-			inside.spoke = true
-			s.accepted(inside)
-		}
-	case http.StateClosed:
-		if f, ok := c.(*framedConn); ok {
-			f.fast.take(nil)
-		}
-		if inside := linkOf(c).inside; inside != nil && !inside.spoke {
-			s.leftSilently(inside)
-		}
-	}
+	return p.o.Client.RoundTrip(req) // an API may be slow
 }

@@ -1,13 +1,20 @@
 package proxy
 
 import (
+	"errors"
+	"io"
 	"net"
 	"net/http"
+	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/proxy/strict"
 	"github.com/readthru/readthru/store"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // A client that does not trust our certificate breaks the handshake off, with an alert; one that does so without an
@@ -105,4 +112,95 @@ func (s *serving) leftSilently(c *connect) {
 		s.rejected(c)
 	}
 	s.p.log.Debug("connection ended after its handshake", "host", c.target(), "rejected_ca", rejected)
+}
+
+const (
+	// silentWithin is how soon after the handshake a client that rejects our certificate closes the connection.
+	silentWithin = 2 * time.Second
+	// silentLimit is the number of silent connections that mean a rejection. A single one may be a connection opened in
+	// advance.
+	silentLimit = 2
+	// trustedFor is how long a client that has sent a request is not taken for one that rejects our certificate, however
+	// often it leaves silently: agents give requests up.
+	trustedFor = time.Minute
+	// maxSilentClients bounds the number of clients remembered for a silent connection.
+	maxSilentClients = 1024
+)
+
+// silentClients counts, by client, the intercepted connections that ended in the handshake without an alert, or right
+// after it without a request. Some clients, such as Node, check the certificate only then.
+type silentClients struct {
+	mu    sync.Mutex
+	known *lru.Cache[silentClient, silence]
+}
+
+// silentClient is a client of the proxy (clientOf) at a host.
+type silentClient struct{ client, host string }
+
+// silence is what is known of a client at a host.
+type silence struct {
+	times int       // how often it left silently since its last request
+	spoke time.Time // when it sent a request
+}
+
+// newSilentClients returns a count of no clients.
+func newSilentClients() *silentClients {
+	known, _ := lru.New[silentClient, silence](maxSilentClients) // fails for sizes below 1 only
+	return &silentClients{known: known}
+}
+
+// countSilent counts an intercepted connection that ended silently and reports whether its client has reached
+// silentLimit, by which it rejects our certificate. Then the count begins anew.
+func (s *silentClients) countSilent(c *connect) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	client := silentClient{c.client, c.host}
+	k, _ := s.known.Get(client)
+	if time.Since(k.spoke) < trustedFor {
+		return false
+	}
+	if k.times++; k.times >= silentLimit {
+		s.known.Remove(client)
+		return true
+	}
+	s.known.Add(client, k)
+	return false
+}
+
+// heard notes that a request of c's client came, so that for trustedFor its silence means nothing.
+func (s *silentClients) heard(c *connect) {
+	s.known.Add(silentClient{c.client, c.host}, silence{spoke: time.Now()})
+}
+
+// handshakeFailed handles the end of a TLS handshake with a client that may not trust our certificate, and remembers a
+// client that does not.
+func (s *serving) handshakeFailed(below *innerConn, err error) {
+	c := below.connect
+	rejected := below.signed.Load() && (rejectsCertificate(err) || breaksOff(err) && s.p.silentClients.countSilent(c))
+	s.p.log.Debug("handshake failed", "host", c.target(), "rejected_ca", rejected, "error", err)
+	if rejected {
+		s.rejected(c)
+		c.fail(rejectedWhy)
+	}
+}
+
+// rejectsCertificate reports whether the client rejected our certificate, given the error of a handshake that failed
+// after the certificate was sent: the client sent an alert about it (RFC 8446 §6.2). In TLS 1.3, OpenSSL encrypts its
+// alert with keys that crypto/tls does not have yet, so that the alert appears as a bad record.
+func rejectsCertificate(err error) bool {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		switch op.Op + ": " + strings.TrimPrefix(op.Err.Error(), "tls: ") {
+		case "remote error: bad certificate", "remote error: unknown certificate",
+			"remote error: unknown certificate authority",
+			"local error: bad record MAC":
+			return true
+		}
+	}
+	return false
+}
+
+// breaksOff reports whether the client closed the connection in the TLS handshake without an alert. It may have
+// rejected our certificate, or given the request up.
+func breaksOff(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }

@@ -48,8 +48,8 @@ func (x *exchange) relay(protocol string) {
 	x.s.dispatcher.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), relayKey{}, resp)))
 }
 
-// join hands the client the origin's answer, which switches to a protocol that goproxy does not know, and copies
-// between them until both sides are done.
+// join relays: it hands the client the origin's answer, which switches to a protocol that goproxy does not know, and
+// copies between them until both sides are done.
 func (x *exchange) join(w *relayWriter, resp *http.Response) {
 	origin, ok := resp.Body.(io.ReadWriteCloser)
 	if !ok {

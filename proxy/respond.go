@@ -1,18 +1,16 @@
 package proxy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptrace"
-	"net/textproto"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/fetch"
@@ -22,8 +20,8 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// send writes the page of an answer of package fetch, with the fields of the cache and of the proxy, or streams its
-// response if it is not a page.
+// send responds with the page of an answer of package fetch, with the fields of the cache and of the proxy, or streams
+// its response if it is not a page.
 func (x *exchange) send(a *fetch.Answer) {
 	if a.Response != nil {
 		if a.Repeat != nil {
@@ -95,9 +93,9 @@ func (x *incoming) conditional(h http.Header, body []byte) (int, []byte) {
 	return status, body
 }
 
-// gather makes the head and a content of this length leave in one write, where possible. The whole content must be in
-// memory. The caller calls release after writing it. With content in the request an interim response may be due, so
-// that nothing is held back.
+// gather makes the head and a content of this length, a short response, leave in one write, where possible. The whole
+// content must be in memory. The caller calls release after writing it. With content in the request an interim response
+// may be due, so that nothing is held back.
 func (x *exchange) gather(length int64) (release func()) {
 	if x.conn == nil || length <= gatherOver || x.r.ContentLength != 0 {
 		return func() {}
@@ -116,7 +114,7 @@ func (x *exchange) gather(length int64) (release func()) {
 // bodyWriter writes content to the client of an exchange and counts it in the exchange's record.
 type bodyWriter exchange
 
-// Write implements [io.Writer].
+// Write implements [io.Writer] for the content of a response.
 func (b *bodyWriter) Write(p []byte) (n int, err error) {
 	if b.r.ProtoMajor == 2 {
 		n, err = writeToStream(b.w, p)
@@ -279,54 +277,8 @@ func (x *exchange) abort(why string) {
 	panic(http.ErrAbortHandler)
 }
 
-// earlyHints forwards the interim responses of an origin until its final response arrives (RFC 9110 §15.2).
-type earlyHints struct {
-	mu      sync.Mutex
-	x       *exchange
-	stopped bool
-}
-
-// withEarlyHints returns a context under which a round trip forwards interim responses to x until stop is called.
-// HTTP/1.0 has no interim responses.
-func withEarlyHints(ctx context.Context, x *exchange) (context.Context, *earlyHints) {
-	hints := &earlyHints{x: x, stopped: !x.r.ProtoAtLeast(1, 1)}
-	if hints.stopped {
-		return ctx, hints
-	}
-	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: hints.got}), hints
-}
-
-// got forwards an interim response to the client, such as 103 (Early Hints), with its fields and none of the final
-// ones.
-func (e *earlyHints) got(code int, fields textproto.MIMEHeader) error {
-	// net/http sends 100 (Continue) itself; 101 is a final response
-	if code == http.StatusContinue || code == http.StatusSwitchingProtocols {
-		return nil
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.stopped {
-		return nil
-	}
-	interim := http.Header(fields).Clone()
-	httpfield.RemoveConnection(interim)
-	httpfield.RemoveOurs(interim)
-	h := e.x.w.Header()
-	maps.Copy(h, interim)
-	e.x.w.WriteHeader(code)
-	clear(h)
-	return nil
-}
-
-// stop ends the forwarding: from then on the final response is written, by another goroutine.
-func (e *earlyHints) stop() {
-	e.mu.Lock()
-	e.stopped = true
-	e.mu.Unlock()
-}
-
-// sendTrailers returns a copy of r that forwards the announced trailer fields, except those that must not be forwarded.
-// Their values become known when the body has been read; the server then sets them in r.
+// sendTrailers returns a copy of r, before the response to it, that forwards the announced trailer fields, except those
+// that must not be forwarded. Their values become known when the body has been read; the server then sets them in r.
 func sendTrailers(r *http.Request) *http.Request {
 	out := r.WithContext(r.Context())
 	out.Trailer = http.Header{}
@@ -346,6 +298,7 @@ type trailerBody struct {
 	sent http.Header
 }
 
+// Read implements [io.Reader]: at the end it notes the trailer fields for the response.
 func (b *trailerBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
@@ -355,3 +308,34 @@ func (b *trailerBody) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// writeToStream writes p to an HTTP/2 stream, which it resets if one piece takes too long: a client may read its
+// connection and still keep the window of a stream closed.
+func writeToStream(w http.ResponseWriter, p []byte) (n int, err error) {
+	limit := time.AfterFunc(streamTime, func() {
+		http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0)) //nolint:errcheck // the client has left
+	})
+	defer limit.Stop()
+	piece := maxStreamWrite
+	if len(p) <= shortBody {
+		piece = shortStreamWrite
+	}
+	for n < len(p) && err == nil {
+		limit.Reset(streamTime)
+		var m int
+		m, err = w.Write(p[n:min(n+piece, len(p))])
+		n += m
+	}
+	return n, err
+}
+
+const (
+	// streamTime is how long an HTTP/2 client may keep the window of a stream closed.
+	streamTime = 10 * time.Minute
+	// maxStreamWrite is how much of a body one write to an HTTP/2 stream holds.
+	maxStreamWrite = 64 << 10
+	// At most shortBody bytes at once, as most pages are, are written in pieces of shortStreamWrite: net/http keeps a
+	// buffer as large as the largest piece for as long as the connection lasts.
+	shortBody        = 16 << 10
+	shortStreamWrite = 4 << 10
+)

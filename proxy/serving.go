@@ -2,10 +2,16 @@ package proxy
 
 import (
 	"context"
+	"log/slog"
 	"net"
+	"net/http"
 	"sync"
+	"time"
 
 	"github.com/elazarl/goproxy"
+
+	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/proxy/strict"
 )
 
 // serving is a proxy on one listener.
@@ -57,48 +63,73 @@ func (s *serving) closeAll() {
 	s.tracked.Wait()
 }
 
-// handover is a listener for connections that were accepted elsewhere: those whose TLS we have terminated, and those
-// that were parked.
-type handover struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	addr   net.Addr
+// ServeHTTP answers every request of a listener: plain ones, intercepted ones, and those for the proxy itself. Each
+// gets a record in the journal, whatever becomes of it.
+func (s *serving) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	drops := s.p.drops.Load() // before the policy
+	x := &exchange{
+		incoming: incoming{s: s, p: s.p, policy: s.p.policy.Load(), r: r, began: time.Now(), drops: drops},
+		decided:  decided{session: s.terms.Session}, outgoing: outgoing{w: w},
+	}
+	if l, ok := r.Context().Value(linkKey{}).(link); ok {
+		x.inside, x.conn = l.inside, l.conn
+	}
+	x.begin()
+	defer x.end() //nolint:contextcheck // every request gets a record, even a cancelled one
+	defer x.contain()
+	fault.Begin("proxy: request")
+	if r.Method == http.MethodConnect {
+		if x.inside != nil {
+			x.refuse(strict.BadRequest("CONNECT inside an intercepted connection is not allowed."))
+			return
+		}
+		s.serveConnect(x) //nolint:contextcheck // x has the request, and its context
+		return
+	}
+	s.p.open.Add(1)
+	defer s.p.open.Add(-1)
+	x.serve() //nolint:contextcheck // x has the request, and its context
 }
 
-// newHandover returns a handover that says that it listens at addr.
-func newHandover(addr net.Addr) *handover {
-	return &handover{make(chan net.Conn), make(chan struct{}), addr}
-}
-
-// hand makes c the result of an Accept. It returns false if the listener is closed; the caller then still owns c.
-func (h *handover) hand(c net.Conn) bool {
-	select {
-	case h.conns <- c:
-		return true
-	case <-h.closed:
-		return false
+// server returns an http.Server for connections of a listener. A listener has two: for those of its clients, and for
+// those that are handed over (intercepted or parked).
+func (s *serving) server() *http.Server {
+	return &http.Server{
+		Handler:   s,
+		ConnState: s.connState,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, linkKey{}, linkOf(c))
+		},
+		ReadHeaderTimeout: headTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHead - 4096, // net/http adds this much
+		// No table of the fields that were sent, which each idle connection would hold to save bytes on a short way.
+		HTTP2:    &http.HTTP2Config{MaxEncoderHeaderTableSize: 1},
+		ErrorLog: slog.NewLogLogger(s.p.log.Handler(), slog.LevelDebug),
 	}
 }
 
-// Accept implements [net.Listener].
-func (h *handover) Accept() (net.Conn, error) {
-	select {
-	case c := <-h.conns:
-		return c, nil
-	case <-h.closed:
-		return nil, net.ErrClosed
+// connState is the ConnState callback of both servers. It keeps an answer when its connection becomes idle, and learns
+// whether the client of an intercepted connection sent a request, by which it accepts our certificate.
+func (s *serving) connState(c net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateIdle:
+		if f, ok := c.(*framedConn); ok {
+			f.fast.keep()
+			f.fast.ready.Store(true)
+			f.idle.Store(true)
+		}
+	case http.StateActive:
+		if inside := linkOf(c).inside; inside != nil && !inside.spoke {
+			inside.spoke = true
+			s.accepted(inside)
+		}
+	case http.StateClosed:
+		if f, ok := c.(*framedConn); ok {
+			f.fast.take(nil)
+		}
+		if inside := linkOf(c).inside; inside != nil && !inside.spoke {
+			s.leftSilently(inside)
+		}
 	}
 }
-
-// Close implements [net.Listener]. It may be called more than once, by one goroutine at a time.
-func (h *handover) Close() error {
-	select {
-	case <-h.closed:
-	default:
-		close(h.closed)
-	}
-	return nil
-}
-
-// Addr implements [net.Listener].
-func (h *handover) Addr() net.Addr { return h.addr }

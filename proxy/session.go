@@ -136,8 +136,8 @@ type pageTokens struct {
 	tokens, html int64
 }
 
-// tokensOf returns the tokens of an answered page, which may be nil. Of a page that did not come as HTML its own tokens
-// count as those of its HTML: nothing was saved.
+// tokensOf returns, for the figures of a session, the tokens of an answered page, which may be nil. Of a page that did
+// not come as HTML its own tokens count as those of its HTML: nothing was saved.
 func tokensOf(p *page.Page) pageTokens {
 	if p == nil {
 		return pageTokens{}
@@ -165,7 +165,7 @@ func (st *SessionStats) add(rec *journal.Entry, of pageTokens) {
 	}
 }
 
-// useOf returns what an answered request uses of its user's limits.
+// useOf returns, beside the figures of its session, what an answered request uses of its user's limits.
 func useOf(bytes int64, of pageTokens) (use users.Use) {
 	if of.page {
 		use = users.PageUse(of.tokens, of.html)

@@ -86,7 +86,7 @@ func notSignedIn(err error) *strict.Refusal {
 	return &strict.Refusal{Status: journal.StatusGone, Title: "Client gone", Detail: "the client went away"}
 }
 
-// tooMany is a refusal that ends after a time, which Retry-After says.
+// tooMany is a refusal to sign somebody in that ends after a time, which Retry-After says.
 func tooMany(title, detail string, wait time.Duration) *strict.Refusal {
 	return &strict.Refusal{
 		Status: http.StatusTooManyRequests, Title: title, ProxyError: "http_request_denied", Detail: detail,
@@ -94,7 +94,7 @@ func tooMany(title, detail string, wait time.Duration) *strict.Refusal {
 	}
 }
 
-// overLimit returns the refusal for a user's meter that has reached a limit; nil if it has not.
+// overLimit returns the refusal to sign in a user whose meter has reached a limit; nil if it has not.
 func overLimit(err error) *strict.Refusal {
 	over, ok := errors.AsType[*users.OverError](err)
 	if !ok {
@@ -103,7 +103,7 @@ func overLimit(err error) *strict.Refusal {
 	return tooMany("Limit reached", strings.ToUpper(over.Error()[:1])+over.Error()[1:]+".", over.Wait)
 }
 
-// challenge asks the client for credentials (RFC 9110 §11.7.1), with a sentence that says what is wrong.
+// challenge asks the client to sign in with credentials (RFC 9110 §11.7.1), with a sentence that says what is wrong.
 func challenge(detail string) *strict.Refusal {
 	return &strict.Refusal{
 		Status: http.StatusProxyAuthRequired, Title: "Proxy authentication required", ProxyError: "http_request_denied",

@@ -24,9 +24,9 @@ func (x *incoming) wellFormed() *strict.Refusal {
 	return x.p.via.Looped(x.r.Header)
 }
 
-// resolve completes the request's URL from its connection and brings it into canonical form. It refuses a target that
-// two parsers could interpret differently. A request inside an intercepted connection must be for the target of the
-// CONNECT or for the server name of the TLS handshake; any other is misdirected (RFC 9110 §15.5.20).
+// resolve completes the target of the request, a URL, from its connection and brings it into canonical form. It refuses
+// a target that two parsers could interpret differently. A request inside an intercepted connection must be for the
+// target of the CONNECT or for the server name of the TLS handshake; any other is misdirected (RFC 9110 §15.5.20).
 func (x *incoming) resolve() *strict.Refusal {
 	r := x.r
 	if x.inside == nil {

@@ -63,7 +63,7 @@ func (s *serving) join(c *connect, client, origin net.Conn) {
 	c.end(http.StatusOK, sent, received, err)
 }
 
-// established answers a CONNECT (RFC 9110 §9.3.6). If it is tunnelled, why is the reason.
+// established answers a CONNECT, which opens a tunnel (RFC 9110 §9.3.6). If it is tunnelled, why is the reason.
 func established(why string) string {
 	if why != "" {
 		why = tunnelField + ": " + why + "\r\n"
@@ -75,9 +75,9 @@ func established(why string) string {
 // parameters (an item of RFC 9651).
 const tunnelField = "X-Readthru-Tunnel"
 
-// pipe copies between two connections in both directions until both have ended, and closes the connections. When one
-// side ends, pipe half-closes the other side, which may still send. There is no deadline: TCP keep-alive detects dead
-// peers. An error in one direction ends both.
+// pipe copies between two connections, the ends of a tunnel, in both directions until both have ended, and closes the
+// connections. When one side ends, pipe half-closes the other side, which may still send. There is no deadline: TCP
+// keep-alive detects dead peers. An error in one direction ends both.
 func pipe(client, origin io.ReadWriteCloser) (sent, received int64, err error) {
 	defer hangUp(client, origin)
 	done := make(chan error, 1)

@@ -11,7 +11,8 @@ import (
 	"github.com/readthru/readthru/proxy/strict"
 )
 
-// begin records who asks, and what, at the beginning of an exchange: fields may be removed from the request later.
+// begin records for the journal who asks, and what, at the beginning of an exchange: fields may be removed from the
+// request later.
 func (x *exchange) begin() {
 	rec := &x.rec
 	if rec.Client = x.r.RemoteAddr; rec.Client != "" {
@@ -99,7 +100,8 @@ func whyTunnelled(why string) string {
 	return "The connection is passed on as it is."
 }
 
-// end counts the request and writes its record, when it is answered. A hijacked one is recorded by endTunnel.
+// end counts the request and writes its record for the journal, when it is answered. A hijacked one is recorded by
+// endTunnel.
 func (x *exchange) end() {
 	if x.leave != nil {
 		defer x.leave()
@@ -114,7 +116,7 @@ func (x *exchange) end() {
 	x.writeRecord()
 }
 
-// endTunnel writes the record of a tunnel. status is that of the answer to the CONNECT.
+// endTunnel writes the journal's record of a tunnel. status is that of the answer to the CONNECT.
 func (x *exchange) endTunnel(status int, sent, received int64, err error) {
 	x.rec.Status = status
 	x.rec.BytesIn, x.rec.BytesOut = sent, received
@@ -127,7 +129,7 @@ func (x *exchange) endTunnel(status int, sent, received int64, err error) {
 	x.writeRecord()
 }
 
-// failHandshake records an intercepted connection that ended before its first request.
+// failHandshake records for the journal an intercepted connection that ended before its first request.
 func (x *exchange) failHandshake(why string) {
 	x.rec.Status, x.rec.Error = http.StatusOK, why // of the CONNECT
 	x.writeRecord()
