@@ -1,24 +1,16 @@
 package knowledge
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"maps"
-	"net/url"
 	"slices"
 	"time"
-	"unicode/utf8"
 
-	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/files"
 	"github.com/readthru/readthru/page"
@@ -85,7 +77,7 @@ func (k *Knowledge) Build(name string) (*Build, error) {
 	return b, nil
 }
 
-// each calls f for the documents of a generation of a base, in the order of their keys.
+// each calls f, for a build, for the documents of a generation of a base, in the order of their keys.
 func (s *bases) each(g generation, f func(page.Key, member)) {
 	prefix := memberPrefix + g.key()
 	s.records.Walk(prefix, "", func(key string, value []byte) bool {
@@ -146,14 +138,6 @@ func (b *Build) Keep(lost func(rawURL string) bool) (kept int, err error) {
 		kept++
 	}
 	return kept, nil
-}
-
-// normalURL returns the normalised form of an http or https URL, and anything else as it is.
-func normalURL(raw string) string {
-	if u, err := page.Parse(raw); err == nil {
-		return page.Normalize(u)
-	}
-	return raw
 }
 
 // Add adds a document to the generation. For a page in the store, Key is enough; any other document needs URL, Title
@@ -262,59 +246,10 @@ func (b *Build) join(key page.Key, m member, put func([]store.Change) error) err
 	return nil
 }
 
-// refuse returns a [*RefusedError] for a document that is no page.
-func refuse(format string, args ...any) (archive.Head, error) {
-	return archive.Head{}, &RefusedError{Reason: fmt.Errorf(format, args...)}
-}
-
-// prepare cleans and checks a document that is no page (of files, packs, or ingested), and fills in what it does not
-// say. The error is a [*RefusedError].
-func (k *Knowledge) prepare(d *Document) (archive.Head, error) {
-	d.URL, d.Title = k.cleanLine(d.URL), k.cleanLine(d.Title)
-	if d.URL == "" {
-		return refuse("it has neither a URL nor an id")
-	}
-	if len(d.URL) > maxURL {
-		return refuse("its URL has %d bytes, %d are the most", len(d.URL), maxURL)
-	}
-	if len(d.Markdown) > archive.MaxDocument {
-		return refuse("%w: %d bytes, at most %d allowed", ErrTooLarge, len(d.Markdown), archive.MaxDocument)
-	}
-	if u, err := url.Parse(d.URL); err == nil && (u.Scheme == "http" || u.Scheme == "https") {
-		if page.HasSecret(u) {
-			return refuse("its URL carries a credential")
-		}
-		d.URL, d.Host = page.Normalize(u), page.Authority(u)
-	}
-	if !utf8.Valid(d.Markdown) {
-		d.Markdown = bytes.ToValidUTF8(d.Markdown, []byte("\uFFFD"))
-	}
-	d.Markdown = k.cleaner.Markdown(d.Markdown)
-	d.Kind = cmp.Or(d.Kind, KindText)
-	if d.FetchedAt.IsZero() {
-		d.FetchedAt = time.Now().UTC().Truncate(time.Second)
-	}
-	sum := sha256.Sum256(d.Markdown)
-	return archive.Head{
-		URL: d.URL, Title: clip.Runes(d.Title, maxTitle), Host: d.Host, Kind: d.Kind, FetchedAt: d.FetchedAt,
-		Hash: hex.EncodeToString(sum[:]), Length: len(d.Markdown), Edition: k.cleaner.Edition,
-	}, nil
-}
-
 const (
 	maxURL   = 8 << 10 // bytes
 	maxTitle = 1000    // code points
 )
-
-// documentKey is the key of a document that is no page, made of its base and what identifies it there. No page has such
-// a key, because no URL begins with a zero byte.
-func documentKey(base baseID, parts ...string) page.Key {
-	name := append([]byte("\x00document"), base[:]...)
-	for _, part := range parts {
-		name = append(binary.AppendUvarint(name, uint64(len(part))), part...)
-	}
-	return sha256.Sum256(name)
-}
 
 // Commit waits until the generation is indexed, then replaces the current generation with it and deletes documents that
 // only the old one had. Ingested texts stay. After an error the current generation keeps answering, and the build can

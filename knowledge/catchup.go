@@ -26,7 +26,7 @@ type position struct {
 	notice int64
 }
 
-// behind returns how many changes p lacks that q has.
+// behind returns how many changes p, which is to catch up, lacks that q has.
 func (p position) behind(q position) int64 {
 	return max(0, int64(q.job)-int64(p.job)) + max(0, q.notice-p.notice)
 }
@@ -42,8 +42,8 @@ type progress struct {
 	moved   chan struct{} // closed when reached or working has changed; nil if nobody waits
 }
 
-// reach notes that all changes up to a position were tried: they are indexed, or have failed and wait for another
-// attempt, or were given up.
+// reach notes, for searches that wait for the index to catch up, that all changes up to a position were tried: they are
+// indexed, or have failed and wait for another attempt, or were given up.
 func (p *progress) reach(at position) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,7 +51,8 @@ func (p *progress) reach(at position) {
 	p.changedLocked()
 }
 
-// setWorking notes whether a search gains by waiting for the index: a consumer runs, and its last step succeeded.
+// setWorking notes whether a search gains by waiting for the index to catch up: a consumer runs, and its last step
+// succeeded.
 func (p *progress) setWorking(working bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -61,7 +62,7 @@ func (p *progress) setWorking(working bool) {
 	}
 }
 
-// changedLocked wakes the searches that wait. The caller holds mu.
+// changedLocked wakes the searches that wait for the index to catch up. The caller holds mu.
 func (p *progress) changedLocked() {
 	if p.moved != nil {
 		close(p.moved)
@@ -136,7 +137,7 @@ func (p *progress) behind(at position) int64 {
 	return p.reached.behind(at)
 }
 
-// position returns where the queues end.
+// position returns where the queues end, up to which the index may have to catch up.
 func (k *Knowledge) position() position {
 	return position{job: k.store.LastJob(), notice: k.notices.Load()}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Two queues feed the index: the store's change log, for pages, and k/q/<key><nonce>, for other documents. Either only
@@ -34,9 +36,9 @@ type task struct {
 	requests []string    // keys of k/q/
 }
 
-// step indexes some of the documents that wait, and reports whether there may be more. Before, it clears generations of
-// bases that were replaced, given up or deleted, and begins a rebuild of an index that is damaged; if nothing waits, it
-// continues a rebuild. With now, it retries failed documents at once.
+// step has the consumer index some of the documents that wait, and reports whether there may be more. Before, it clears
+// generations of bases that were replaced, given up or deleted, and begins a rebuild of an index that is damaged; if
+// nothing waits, it continues a rebuild. With now, it retries failed documents at once.
 func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 	k.work.Lock()
 	defer k.work.Unlock()
@@ -75,8 +77,8 @@ func (k *Knowledge) step(ctx context.Context, now bool) (more bool, err error) {
 	return false, nil
 }
 
-// tasks returns the documents that wait in either queue and are due, and whether both queues were read to their ends:
-// only then may a search stop waiting for what was stored.
+// tasks returns the documents that wait for the consumer in either queue and are due, and whether both queues were read
+// to their ends: only then may a search stop waiting for what was stored.
 func (k *Knowledge) tasks(now bool) (tasks []*task, all bool, err error) {
 	// those that wait for another attempt are among the jobs, and must not fill the step
 	limit := min(stepDocuments+k.retries.len(), 1000)
@@ -172,8 +174,8 @@ const indexing = "index"
 // errPoison is why a document is set aside at once.
 var errPoison = errors.New("the process ended again and again while this document was being indexed")
 
-// noteBegun notes in the journal that documents are being indexed until done is called, and returns how many of tasks
-// these are: a document during which a process ended is indexed alone.
+// noteBegun notes in the journal that the consumer indexes documents until done is called, and returns how many of
+// tasks these are: a document during which a process ended is indexed alone.
 func (k *Knowledge) noteBegun(tasks []*task) (n int, done func()) {
 	var ids []string
 	for n < len(tasks) && n < stepDocuments {
@@ -189,14 +191,14 @@ func (k *Knowledge) noteBegun(tasks []*task) (n int, done func()) {
 	return n, k.doing.Begin(indexing, ids...)
 }
 
-// nothingToIndex reports whether an error of readTask says that the document is stored no longer, and not that it
-// cannot be indexed as it is.
+// nothingToIndex reports whether an error of readTask says to the consumer that the document is stored no longer, and
+// not that it cannot be indexed as it is.
 func nothingToIndex(err error) bool {
 	return err != nil && !fault.Is(err) && !errors.Is(err, errPoison)
 }
 
-// readTask returns a document with its passages. A fault, or errPoison, says that it cannot be indexed as it is, any
-// other error that there is nothing to index (nothingToIndex).
+// readTask returns a document with its passages, for the consumer. A fault, or errPoison, says that it cannot be
+// indexed as it is, any other error that there is nothing to index (nothingToIndex).
 func (k *Knowledge) readTask(key page.Key) (in index.Item, err error) {
 	if _, poison := k.doing.Suspect(indexing, key.Doc()); poison {
 		return index.Item{}, errPoison
@@ -211,8 +213,8 @@ func (k *Knowledge) readTask(key page.Key) (in index.Item, err error) {
 	return in, err
 }
 
-// load returns a document as it is to be indexed: a page that may be found, or a document of a base or note. Any error
-// means that there is nothing to index.
+// load returns a document as the consumer is to index it: a page that may be found, or a document of a base or note.
+// Any error means that there is nothing to index.
 func (k *Knowledge) load(key page.Key) (*Document, error) {
 	p, err := k.store.PageAt(key)
 	switch {
@@ -224,8 +226,8 @@ func (k *Knowledge) load(key page.Key) (*Document, error) {
 	return k.pageDocument(key, p)
 }
 
-// put indexes documents and forgets others. It adds to failed those for which that is not possible, with the reason; an
-// error says that nothing can be indexed now.
+// put has the consumer index documents and forget others. It adds to failed those for which that is not possible, with
+// the reason; an error says that nothing can be indexed now.
 func (k *Knowledge) put(ctx context.Context, batch []index.Item, gone []page.Key, failed map[page.Key]error) error {
 	for _, key := range gone {
 		err := k.changeIndex(key.Doc(), func() error { return k.removeDocument(ctx, key) })
@@ -256,7 +258,8 @@ func (k *Knowledge) put(ctx context.Context, batch []index.Item, gone []page.Key
 	return nil
 }
 
-// putEach indexes documents one by one, after they failed together. It adds to failed those that cannot be indexed.
+// putEach has the consumer index documents one by one, after they failed together. It adds to failed those that cannot
+// be indexed.
 func (k *Knowledge) putEach(ctx context.Context, batch []index.Item, failed map[page.Key]error) error {
 	for _, d := range batch {
 		key := d.Doc.Key
@@ -271,8 +274,8 @@ func (k *Knowledge) putEach(ctx context.Context, batch []index.Item, failed map[
 	return nil
 }
 
-// changeIndex changes the index for a document, or for several if doc is empty. After a panic, which may have left what
-// memory holds behind the disk, it reads the index from the disk again.
+// changeIndex changes the index, as the consumer does, for a document, or for several if doc is empty. After a panic,
+// which may have left what memory holds behind the disk, it reads the index from the disk again.
 func (k *Knowledge) changeIndex(doc string, change func() error) error {
 	err := fault.CatchJob("knowledge: change the index", doc, change)
 	if fault.Is(err) {
@@ -283,7 +286,8 @@ func (k *Knowledge) changeIndex(doc string, change func() error) error {
 	return err
 }
 
-// removeDocument removes a document from the index, and from its bases if it is stored nowhere or cannot be read.
+// removeDocument removes, as the consumer does, a document from the index, and from its bases if it is stored nowhere
+// or cannot be read.
 func (k *Knowledge) removeDocument(ctx context.Context, key page.Key) error {
 	if err := k.index.Delete(ctx, key); err != nil {
 		return err
@@ -307,7 +311,7 @@ func (k *Knowledge) removeDocument(ctx context.Context, key page.Key) error {
 	return k.records.Apply(changes...)
 }
 
-// settle removes tasks from the queues. A task that failed is tried again later, or given up.
+// settle removes the consumer's tasks from the queues. A task that failed is tried again later, or given up.
 func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 	var done []uint64
 	var changes []store.Change
@@ -343,7 +347,7 @@ func (k *Knowledge) settle(tasks []*task, failed map[page.Key]error) error {
 	return k.store.AckJobs(Consumer, done...)
 }
 
-// stepIfMuchAdded indexes some of the queue if many documents were added to it.
+// stepIfMuchAdded does a step of the consumer if many documents were added to it.
 func (k *Knowledge) stepIfMuchAdded(ctx context.Context) error {
 	if k.added.Add(1) < stepDocuments {
 		return nil
@@ -352,8 +356,8 @@ func (k *Knowledge) stepIfMuchAdded(ctx context.Context) error {
 	return err
 }
 
-// Drain indexes all waiting documents and returns. It is for commands without Run. It retries documents that fail at
-// once, a few times. The error is that of ctx, or of a store that takes no writes.
+// Drain consumes the queue: it indexes all waiting documents and returns. It is for commands without Run. It retries
+// documents that fail at once, a few times. The error is that of ctx, or of a store that takes no writes.
 func (k *Knowledge) Drain(ctx context.Context) error {
 	for {
 		more, err := k.step(ctx, true)
@@ -371,4 +375,75 @@ func (k *Knowledge) Describe(ctx context.Context) error {
 	}
 	k.annotator.Describe(ctx)
 	return ctx.Err()
+}
+
+// Run indexes new pages and documents until ctx ends, then returns nil. If the index cannot be opened, it only waits.
+func (k *Knowledge) Run(ctx context.Context) error {
+	if err := k.await(ctx); err != nil {
+		if ctx.Err() == nil {
+			k.log.Error("nothing is indexed, and no search answers, until the next start", "err", err)
+			<-ctx.Done()
+		}
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(fault.Loop(ctx, "knowledge: index what was read", func(ctx context.Context) error {
+		k.consume(ctx)
+		return nil
+	}))
+	g.Go(fault.Loop(ctx, "knowledge: make vectors", k.vectors.Run))
+	g.Go(fault.Loop(ctx, "knowledge: annotate", k.annotator.Run))
+	return g.Wait()
+}
+
+// notify wakes the consumer of the queues and the annotator, after a document that is no page was queued.
+func (k *Knowledge) notify() {
+	k.annotator.Notify()
+	k.notices.Add(1)
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+// idleTime is how long the consumer waits between looks at a queue that nobody spoke of.
+const idleTime = 10 * time.Second
+
+// consume indexes what is queued until ctx ends. After an error it waits, a second at first and a minute at most: a
+// disk that is full is not asked again and again.
+func (k *Knowledge) consume(ctx context.Context) {
+	wait := time.Duration(0)
+	k.progress.setWorking(true)
+	defer k.progress.setWorking(false)
+	for {
+		more, err := k.step(ctx, false)
+		k.progress.setWorking(err == nil)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			wait = min(max(2*wait, time.Second), time.Minute)
+			k.log.Warn("indexing waits", "err", err, "wait_ms", wait.Milliseconds())
+			if !sleep(ctx, wait) {
+				return
+			}
+			continue
+		case more:
+			continue
+		}
+		wait = 0
+		k.progress.gather(ctx, min(idleTime, k.retries.wait(time.Now())), k.store.JobsAdded(), k.wake, k.position)
+	}
+}
+
+// sleep waits for a time, and reports whether ctx goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
 }

@@ -57,7 +57,7 @@ func (k *Knowledge) dropBase(name, mark string) (Base, []generation, error) {
 	return base, generations, nil
 }
 
-// clearAll clears generations. What it cannot finish now is done later: they are marked.
+// clearAll clears generations of bases that are deleted. What it cannot finish now is done later: they are marked.
 func (k *Knowledge) clearAll(ctx context.Context, generations ...generation) {
 	for _, g := range generations {
 		if err := k.clear(ctx, g); err != nil {
@@ -68,7 +68,7 @@ func (k *Knowledge) clearAll(ctx context.Context, generations ...generation) {
 	k.notify()
 }
 
-// clearMarked clears the generations that were marked and not cleared.
+// clearMarked clears the generations of deleted bases that were marked and not cleared.
 func (k *Knowledge) clearMarked(ctx context.Context) error {
 	if !k.garbage.Swap(false) {
 		return nil
@@ -125,8 +125,8 @@ func (k *Knowledge) clear(ctx context.Context, g generation) error {
 	return k.records.Apply(store.Change{Key: garbagePrefix + g.key(), Gone: true})
 }
 
-// release takes a document out of a generation. A document without an owner is deleted; a page only if it was never
-// visited, and unless pages stay.
+// release takes a document out of a generation that is deleted. A document without an owner is deleted; a page only if
+// it was never visited, and unless pages stay.
 func (k *Knowledge) release(g generation, key page.Key, keepPages bool) error {
 	s := &k.bases
 	s.mu.Lock()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/archive"
-	"github.com/readthru/readthru/knowledge/note"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -155,28 +154,4 @@ func ingestedURL(in *Ingestion, label string, key page.Key) string {
 func sourceKey(base baseID, label, rawURL string) string {
 	sum := sha256.Sum256([]byte(label + "\x00" + normalURL(rawURL)))
 	return sourcePrefix + string(base[:]) + string(sum[:16])
-}
-
-// drop deletes a document that is no page, and takes it out of all bases. The caller holds bases.mu.
-func (k *Knowledge) drop(key page.Key) error {
-	return k.archive.Delete(key, append(k.bases.leave(key), archive.Queued(key))...)
-}
-
-// DeleteDocument deletes a document that is not a page from all bases, or a note. It returns store.ErrNotFound if there
-// is none.
-func (k *Knowledge) DeleteDocument(key page.Key) error {
-	if e, ok := note.In(key); ok {
-		found, err := k.DeleteNote(e.ID())
-		if err == nil && !found {
-			err = store.ErrNotFound
-		}
-		return err
-	}
-	k.bases.mu.Lock()
-	defer k.bases.mu.Unlock()
-	if _, err := k.archive.Head(key); err != nil {
-		return err
-	}
-	defer k.notify()
-	return k.drop(key)
 }

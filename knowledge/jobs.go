@@ -51,7 +51,7 @@ func (k *Knowledge) Jobs() []Job {
 	return jobs
 }
 
-// Aside returns how many documents were set aside because they could not be indexed.
+// Aside returns how many jobs, documents to index, were set aside because they could not be indexed.
 func (k *Knowledge) Aside() int { return k.retries.failed() }
 
 // asideJob returns the job of a document that was set aside, from its record.
@@ -63,7 +63,7 @@ func asideJob(key page.Key, value []byte) Job {
 	}
 }
 
-// urlOf returns the URL of a document, if that can be read.
+// urlOf returns, for a list of jobs, the URL of a document, if that can be read.
 func (k *Knowledge) urlOf(key page.Key) string {
 	if p, err := k.store.PageAt(key); err == nil {
 		return p.NormalizedURL
@@ -104,7 +104,7 @@ func (k *Knowledge) DropJob(ctx context.Context, id string) error {
 	return k.retries.release(k.records, key)
 }
 
-// aside returns the key of a document that was set aside.
+// aside returns the key of the document of a job that was set aside.
 func (k *Knowledge) aside(id string) (found page.Key, err error) {
 	err = store.ErrNotFound
 	k.records.Keys(failedPrefix, "", func(at string) bool {

@@ -81,3 +81,9 @@ const RerankPatience = index.RerankPatience
 func PackFiles(ctx context.Context, w io.Writer, paths []string, private string) error {
 	return files.Pack(ctx, w, paths, private)
 }
+
+// Clean returns markdown without what no reader sees, as the knowledge keeps it: see [Options].
+func (k *Knowledge) Clean(md string) string { return string(k.cleaner.Markdown([]byte(md))) }
+
+// cleanLine returns a title, a label or another text that is not markdown as it is kept.
+func (k *Knowledge) cleanLine(s string) string { return k.cleaner.Line(s) }

@@ -38,7 +38,7 @@ type generation struct {
 // loose is the generation of documents that were ingested into no base.
 var loose generation
 
-// key returns the generation as a part of keys: the id of the base, and the number.
+// key returns, for the records of members, the generation as a part of keys: the id of the base, and the number.
 func (g generation) key() string {
 	return string(binary.BigEndian.AppendUint32(g.base[:len(g.base):len(g.base)], g.number))
 }
@@ -79,7 +79,8 @@ type memberSet struct {
 	passages int             // -1: must be counted
 }
 
-// set returns the documents of a generation, from memory or, the first time, from the disk. The caller holds mu.
+// set returns the members of a generation, its documents, from memory or, the first time, from the disk. The caller
+// holds mu.
 func (s *bases) set(g generation) *memberSet {
 	if set := s.sets[g]; set != nil {
 		return set
@@ -109,8 +110,8 @@ func (s *bases) members(kb string) (*roaring.Bitmap, error) {
 	return s.set(r.live()).numbers, nil
 }
 
-// liveOf returns the generation that answers for a base; the zero one for a base that is not there. A search is made
-// again if it is another one afterwards.
+// liveOf returns the generation whose members answer for a base; the zero one for a base that is not there. A search is
+// made again if it is another one afterwards.
 func (s *bases) liveOf(kb string) (g generation) {
 	if kb == "" {
 		return g
@@ -123,7 +124,8 @@ func (s *bases) liveOf(kb string) (g generation) {
 	return g
 }
 
-// counts returns how many documents a generation has, and how many different passages of them are indexed. Under mu.
+// counts returns how many members, documents, a generation has, and how many different passages of them are indexed.
+// Under mu.
 func (s *bases) counts(g generation) (documents, passages int) {
 	set := s.set(g)
 	if set.passages < 0 {
@@ -192,7 +194,7 @@ func (s *bases) joined(g generation, k page.Key) {
 	}
 }
 
-// leave returns the changes that take a document out of all generations. Under mu.
+// leave returns the changes by which a document is a member of no generation any more. Under mu.
 func (s *bases) leave(k page.Key) (changes []store.Change) {
 	for _, g := range s.owners(k) {
 		changes = append(changes, left(g, k)...)
@@ -218,7 +220,7 @@ func (s *bases) owners(k page.Key) (list []generation) {
 	return list
 }
 
-// BasesOf returns the names of the bases that a document answers for now, sorted.
+// BasesOf returns the names of the bases that a document is a member of and answers for now, sorted.
 func (k *Knowledge) BasesOf(key page.Key) []string {
 	owners := k.bases.owners(key)
 	s := &k.bases
@@ -247,7 +249,7 @@ func (k *Knowledge) memberKeys(kb string) (iter.Seq[page.Key], error) {
 	return slices.Values(keys), nil
 }
 
-// sortKeys sorts keys of documents, so that lists and packs have one order.
+// sortKeys sorts keys of members, documents, so that lists and packs have one order.
 func sortKeys(list []page.Key) {
 	sort.Slice(list, func(i, j int) bool { return bytes.Compare(list[i][:], list[j][:]) < 0 })
 }

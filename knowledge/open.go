@@ -5,14 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
-
-	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/llm"
@@ -216,6 +211,7 @@ func (k *Knowledge) openIndex() {
 // opens it again, unless this one crashes, too.
 type CrashError struct{ Last fault.LastEnd }
 
+// Error says why the index is not opened.
 func (e *CrashError) Error() string {
 	return "the index is left closed, because the last process crashed in it within a minute after its start: " +
 		e.Last.Cause()
@@ -249,142 +245,11 @@ func (k *Knowledge) await(ctx context.Context) error {
 	}
 }
 
-// Run indexes new pages and documents until ctx ends, then returns nil. If the index cannot be opened, it only waits.
-func (k *Knowledge) Run(ctx context.Context) error {
-	if err := k.await(ctx); err != nil {
-		if ctx.Err() == nil {
-			k.log.Error("nothing is indexed, and no search answers, until the next start", "err", err)
-			<-ctx.Done()
-		}
-		return nil
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(fault.Loop(ctx, "knowledge: index what was read", func(ctx context.Context) error {
-		k.consume(ctx)
-		return nil
-	}))
-	g.Go(fault.Loop(ctx, "knowledge: make vectors", k.vectors.Run))
-	g.Go(fault.Loop(ctx, "knowledge: annotate", k.annotator.Run))
-	return g.Wait()
-}
-
 // Close stops the background work of Open and waits for it.
 func (k *Knowledge) Close() error {
 	<-k.opened
 	k.vectors.Close()
 	return k.index.Close()
-}
-
-// Search returns the passages that answer a query, by document, best first. An empty query is an error, as is a
-// knowledge base that is not there ([*UnknownBaseError]); no other text is. While Run runs, a search waits up to half a
-// second for the few documents that were stored just before it, so that a client finds what it has read.
-func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
-	if err := k.await(ctx); err != nil {
-		return nil, err
-	}
-	k.progress.await(ctx, k.position())
-	for {
-		before := k.bases.liveOf(q.KB)
-		var about *roaring.Bitmap
-		if q.Subject != "" {
-			about = k.passagesAbout(q.Subject)
-		}
-		r, err := k.index.Search(ctx, q.Within(k.withMetadata(q.Metadata), about))
-		if err != nil {
-			return nil, err
-		}
-		if k.bases.liveOf(q.KB) == before {
-			k.connect(r.Hits, q.Text)
-			return r, nil
-		}
-		// Meanwhile another filling of the base took over, and documents of the one that was searched are going.
-	}
-}
-
-// withMetadata returns the indexed documents that have all of some values.
-func (k *Knowledge) withMetadata(values map[string]string) *roaring.Bitmap {
-	var found *roaring.Bitmap
-	for name, value := range values {
-		numbers := k.index.NumbersOf(k.archive.Having(name, value))
-		if found != nil {
-			numbers.And(found)
-		}
-		found = numbers
-	}
-	return found
-}
-
-// Document returns a page that was read, a document of a knowledge base, or a note, with its markdown. The error is
-// store.ErrNotFound.
-func (k *Knowledge) Document(key page.Key) (*Document, error) {
-	if _, ok := note.In(key); ok {
-		return k.noteDocument(key)
-	}
-	if p, err := k.store.PageAt(key); err == nil {
-		return k.pageDocument(key, p)
-	}
-	h, err := k.archive.Head(key)
-	if err != nil {
-		return nil, err
-	}
-	md, err := k.archive.Markdown(key)
-	if err != nil {
-		return nil, err
-	}
-	d := &Document{
-		Key: key, URL: h.URL, Title: h.Title, Host: h.Host, Kind: h.Kind, FetchedAt: h.FetchedAt, Markdown: md,
-		Metadata: h.Metadata,
-	}
-	if library, _ := h.Metadata["library"].(string); library != "" { // as the hook of Context7 says it (rule A19)
-		d.Subjects = append(d.Subjects, library)
-	} else if u, err := page.Parse(h.URL); err == nil {
-		d.Subjects = about(u)
-	}
-	return d, nil
-}
-
-// pageDocument returns a page with its markdown.
-func (k *Knowledge) pageDocument(key page.Key, p *page.Page) (*Document, error) {
-	md, err := k.store.Markdown(key)
-	if err != nil {
-		return nil, err
-	}
-	d := &Document{
-		Key: key, URL: p.NormalizedURL, Title: p.Title, TitleElement: p.Meta["title"], Kind: string(p.Type),
-		FetchedAt: p.FetchedAt, Markdown: md,
-	}
-	if u, err := page.Parse(p.NormalizedURL); err == nil {
-		d.Host, d.Subjects = page.Authority(u), about(u)
-	}
-	return d, nil
-}
-
-// about returns the subjects that a URL names, for the documents of that URL (rule A16): the library that it is the
-// documentation of.
-func about(u *url.URL) []string {
-	if library := page.Library(u); library != "" {
-		return []string{library}
-	}
-	return nil
-}
-
-// markdown returns the text of a document. The error is store.ErrNotFound when there is no such document.
-func (k *Knowledge) markdown(key page.Key) ([]byte, error) {
-	if _, ok := note.In(key); ok {
-		d, err := k.noteDocument(key)
-		if err != nil {
-			return nil, err
-		}
-		return d.Markdown, nil
-	}
-	md, err := k.store.Markdown(key)
-	if err == nil {
-		return md, nil
-	}
-	if _, missing := k.store.Page(key); missing == nil {
-		return nil, fmt.Errorf("the text of page %s no longer exists", key.Doc())
-	}
-	return k.archive.Markdown(key)
 }
 
 // Stats are counts as of now.
@@ -415,56 +280,4 @@ func (k *Knowledge) Stats() Stats {
 	stats.Bases = len(k.bases.byName)
 	k.bases.mu.Unlock()
 	return stats
-}
-
-// notify wakes the consumer of the queues and the annotator, after a document that is no page was queued.
-func (k *Knowledge) notify() {
-	k.annotator.Notify()
-	k.notices.Add(1)
-	select {
-	case k.wake <- struct{}{}:
-	default:
-	}
-}
-
-// idleTime is how long the consumer waits between looks at a queue that nobody spoke of.
-const idleTime = 10 * time.Second
-
-// consume indexes what is queued until ctx ends. After an error it waits, a second at first and a minute at most: a
-// disk that is full is not asked again and again.
-func (k *Knowledge) consume(ctx context.Context) {
-	wait := time.Duration(0)
-	k.progress.setWorking(true)
-	defer k.progress.setWorking(false)
-	for {
-		more, err := k.step(ctx, false)
-		k.progress.setWorking(err == nil)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			wait = min(max(2*wait, time.Second), time.Minute)
-			k.log.Warn("indexing waits", "err", err, "wait_ms", wait.Milliseconds())
-			if !sleep(ctx, wait) {
-				return
-			}
-			continue
-		case more:
-			continue
-		}
-		wait = 0
-		k.progress.gather(ctx, min(idleTime, k.retries.wait(time.Now())), k.store.JobsAdded(), k.wake, k.position)
-	}
-}
-
-// sleep waits for a time, and reports whether ctx goes on.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

@@ -60,7 +60,7 @@ func (k *Knowledge) openRebuild() error {
 	return nil
 }
 
-// empty reports whether nothing is stored that could be indexed: no page, no document and no note.
+// empty reports, for a rebuild, whether nothing is stored that could be indexed: no page, no document and no note.
 func (k *Knowledge) empty() bool {
 	empty := len(k.store.PageKeys(page.Key{}, 1)) == 0
 	for _, prefix := range []string{archive.HeadPrefix, note.Prefix} {

@@ -2,100 +2,12 @@ package knowledge
 
 import (
 	"fmt"
-	"slices"
-	"time"
+	"strings"
 
-	"github.com/readthru/readthru/knowledge/annotation"
-	"github.com/readthru/readthru/knowledge/archive"
 	"github.com/readthru/readthru/knowledge/note"
+
+	"github.com/readthru/readthru/knowledge/index/query"
 )
-
-// AddNote stores a note, has it indexed, and sets its ID, Doc and CreatedAt. The error wraps ErrInvalid or
-// store.ErrFull.
-func (k *Knowledge) AddNote(n Note) (Note, error) {
-	n.Text, n.Label, n.Metadata = k.Clean(n.Text), k.cleanLine(n.Label), archive.CleanMetadata(n.Metadata, k.cleaner)
-	if err := k.notes.Add(&n, time.Now()); err != nil {
-		return Note{}, fmt.Errorf("add note: %w", err)
-	}
-	k.notify()
-	return n, nil
-}
-
-// Note returns a note. The error wraps store.ErrNotFound, or ErrInvalid for a malformed id.
-func (k *Knowledge) Note(id string) (Note, error) {
-	e, err := note.EndOf(id)
-	if err != nil {
-		return Note{}, err
-	}
-	n, err := k.notes.Get(e)
-	if err != nil {
-		return Note{}, fmt.Errorf("note %s: %w", id, err)
-	}
-	k.withSubjects(n, e)
-	return *n, nil
-}
-
-// Notes returns the notes that a query selects, oldest first, and a cursor for the next call, empty after the last
-// note. The error wraps ErrInvalid.
-func (k *Knowledge) Notes(q NoteQuery) (list []Note, next string, err error) {
-	var from note.End
-	if q.Cursor != "" {
-		if from, err = note.EndOf(q.Cursor); err != nil {
-			return nil, "", err
-		}
-		from = from[1:]
-	}
-	list, limit := []Note{}, bounded(q.Limit, 50)
-	take := func(e note.End) bool {
-		if len(list) == limit {
-			next = e.ID()
-			return false
-		}
-		if n, err := k.notes.Get(e); err == nil {
-			k.withSubjects(n, e)
-			list = append(list, *n)
-		}
-		return true
-	}
-	switch {
-	case q.Subject != "":
-		for _, e := range k.notesOn(q.Subject) {
-			if e[1:] < from || q.URL != "" && !k.notes.IsAbout(e, normalURL(q.URL)) {
-				continue
-			}
-			if !take(e) {
-				break
-			}
-		}
-	case q.URL != "":
-		k.notes.About(normalURL(q.URL), string(from), take)
-	default:
-		k.notes.All(string(from), take)
-	}
-	return list, next, nil
-}
-
-// notesOn returns the notes that have a passage about a subject, oldest first.
-func (k *Knowledge) notesOn(subject string) (list []note.End) {
-	annotation.Lookup(k.records, annotation.SubjectLookup(subject), "", func(p annotation.Passage) bool {
-		if e, ok := note.In(p.Page); ok {
-			list = append(list, e)
-		}
-		return true
-	})
-	slices.Sort(list)
-	return slices.Compact(list)
-}
-
-// DeleteNote deletes a note and its relations. It reports whether the note existed.
-func (k *Knowledge) DeleteNote(id string) (bool, error) {
-	e, err := note.EndOf(id)
-	if err != nil {
-		return false, err
-	}
-	defer k.notify()
-	return k.notes.Delete(e)
-}
 
 // Relate relates a passage to a note or to another passage: exactly one of r.Note and r.Other must be set. It replaces
 // a relation of the same type between the two. A weight of 0 means 1. The error wraps store.ErrNotFound if one of them
@@ -119,4 +31,32 @@ func (k *Knowledge) passageEnd(id string) (note.End, error) {
 		return e, nil
 	}
 	return note.PassageEnd(key, [4]byte(hash[:4])), nil
+}
+
+// maxHitNotes is how many notes a hit names.
+const maxHitNotes = 10
+
+// connect adds to the hits of a search what is known about them: of pages, which notes are about them; of notes, which
+// pages they are about; and of hits whose words are in no text that is shown, which statement about the passage has
+// them.
+func (k *Knowledge) connect(hits []Hit, text string) {
+	parsed := query.Parse(text)
+	for i := range hits {
+		h := &hits[i]
+		if len(h.Highlights) == 0 {
+			h.Statement = k.statementWith(h.Passage, &parsed)
+		}
+		if h.Kind == KindNote {
+			if e, err := note.EndOf(strings.TrimPrefix(h.URL, note.Scheme)); err == nil {
+				if n, err := k.notes.Get(e); err == nil {
+					h.Pages = n.Pages
+				}
+			}
+			continue
+		}
+		k.notes.About(h.URL, "", func(e note.End) bool {
+			h.Notes = append(h.Notes, e.ID())
+			return len(h.Notes) < maxHitNotes
+		})
+	}
 }

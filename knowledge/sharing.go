@@ -104,8 +104,8 @@ func (s *bases) shared(r *baseRecord) SharedBase {
 	return b
 }
 
-// change changes the record of the base of an id for package fleet, with changes in the same transaction. It does
-// nothing if the base is gone, or another one has its name.
+// change changes the record of the shared base of an id for package fleet, with changes in the same transaction. It
+// does nothing if the base is gone, or another one has its name.
 func (s *bases) change(name, id string, f func(r *baseRecord) ([]store.Change, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,8 +121,8 @@ func (s *bases) change(name, id string, f func(r *baseRecord) ([]store.Change, e
 	return s.save(&r, with...)
 }
 
-// take is change for what another node has told of a base. The error wraps [ErrBuilding] while this node fills the
-// base, and must not be changed under it.
+// take is change for what another node that shares a base has told of it. The error wraps [ErrBuilding] while this node
+// fills the base, and must not be changed under it.
 func (s *bases) take(b SharedBase, f func(r *baseRecord) ([]store.Change, error)) error {
 	return s.change(b.Name, b.ID, func(r *baseRecord) ([]store.Change, error) {
 		if s.busy[r.id()] {
@@ -140,7 +140,8 @@ func (k *Knowledge) SetSharing(b SharedBase, change func(*Sharing)) error {
 	})
 }
 
-// ToldFilling takes note of how much others know of the newest generation of a base, unless that was given up since.
+// ToldFilling takes note of how much others, who share a base, know of its newest generation, unless that was given up
+// since.
 func (k *Knowledge) ToldFilling(b SharedBase, told Filling) error {
 	return k.bases.change(b.Name, b.ID, func(r *baseRecord) ([]store.Change, error) {
 		switch b.Newest {
@@ -153,7 +154,7 @@ func (k *Knowledge) ToldFilling(b SharedBase, told Filling) error {
 	})
 }
 
-// Dropped returns the bases that were deleted here and that others know.
+// Dropped returns the shared bases that were deleted here and that others know.
 func (k *Knowledge) Dropped() (list []DroppedBase) {
 	k.records.Walk(droppedPrefix, "", func(_ string, value []byte) bool {
 		var d DroppedBase
@@ -165,12 +166,12 @@ func (k *Knowledge) Dropped() (list []DroppedBase) {
 	return list
 }
 
-// ForgetDropped forgets that a base was deleted here.
+// ForgetDropped forgets that a shared base was deleted here.
 func (k *Knowledge) ForgetDropped(d DroppedBase) error {
 	return k.records.Apply(store.Change{Key: droppedPrefix + d.ID, Gone: true})
 }
 
-// dropped returns the change that keeps in mind that a base was deleted, if others know it.
+// dropped returns the change that keeps in mind that a shared base was deleted, if others know it.
 func (r *baseRecord) dropped(now time.Time) []store.Change {
 	if !r.Told {
 		return nil
@@ -189,8 +190,9 @@ func (k *Knowledge) ForgetSharing() error {
 	return nil
 }
 
-// Progress returns what the newest generation of a base has beyond some documents and some steps of its crawl: the
-// pages among them, and the keys of all. Every page that the steps have is a member, here or among those.
+// Progress returns, for those who share a base, what its newest generation has beyond some documents and some steps of
+// its crawl: the pages among them, and the keys of all. Every page that the steps have is a member, here or among
+// those.
 func (k *Knowledge) Progress(b SharedBase, told map[page.Key]bool, steps int) (r Round, keys []page.Key, err error) {
 	id, _ := parseBaseID(b.ID)
 	g := generation{id, b.Newest}
@@ -230,8 +232,8 @@ var ErrBaseID = errors.New("its id is none, or that of another base")
 // ErrDropped means that a base was deleted here.
 var ErrDropped = errors.New("it was deleted here")
 
-// TakeBase makes a base that another node has made, without what it is filled with. The error wraps [ErrBaseExists] if
-// its name is taken, [ErrBaseID], or [ErrDropped] as long as [Knowledge.Dropped] has it.
+// TakeBase makes a base that another node has made and shares, without what it is filled with. The error wraps
+// [ErrBaseExists] if its name is taken, [ErrBaseID], or [ErrDropped] as long as [Knowledge.Dropped] has it.
 func (k *Knowledge) TakeBase(b Base) error {
 	if err := k.takeBase(b); err != nil {
 		return fmt.Errorf("take knowledge base %s: %w", b.Name, err)
@@ -262,7 +264,8 @@ func (k *Knowledge) takeBase(b Base) error {
 	return err
 }
 
-// LeaveBase deletes a base that another node has deleted: the pages stay as long as that node does not delete them.
+// LeaveBase deletes a shared base that another node has deleted: the pages stay as long as that node does not delete
+// them.
 func (k *Knowledge) LeaveBase(ctx context.Context, name string) error {
 	_, generations, err := k.dropBase(name, keepsPages)
 	if err == nil {
@@ -271,8 +274,8 @@ func (k *Knowledge) LeaveBase(ctx context.Context, name string) error {
 	return err
 }
 
-// TakeRounds adds what another node told of a filling to the generation that is being built. Whole says that these are
-// all rounds, and that what the node has of it is replaced.
+// TakeRounds adds what another node told of a filling that is shared to the generation that is being built. Whole says
+// that these are all rounds, and that what the node has of it is replaced.
 func (k *Knowledge) TakeRounds(ctx context.Context, b SharedBase, number int64, rounds []Round, whole bool) error {
 	var replaced []generation
 	s := &k.bases
@@ -302,7 +305,7 @@ func (k *Knowledge) TakeRounds(ctx context.Context, b SharedBase, number int64, 
 	return err
 }
 
-// takeRound adds a round. At is the number of the next step, and 0 if that is not known yet.
+// takeRound adds a round of a shared filling. At is the number of the next step, and 0 if that is not known yet.
 func (k *Knowledge) takeRound(b SharedBase, round *Round, at *uint32) error {
 	s := &k.bases
 	var g generation
@@ -336,7 +339,7 @@ func (k *Knowledge) takeRound(b SharedBase, round *Round, at *uint32) error {
 	return nil
 }
 
-// TakeFilled has the generation that was being built answer: another node has filled the base.
+// TakeFilled has the shared generation that was being built answer: another node has filled the base.
 func (k *Knowledge) TakeFilled(ctx context.Context, b SharedBase, at time.Time) error {
 	var old []generation
 	err := k.bases.take(b, func(r *baseRecord) (with []store.Change, err error) {
@@ -356,7 +359,7 @@ func (k *Knowledge) TakeFilled(ctx context.Context, b SharedBase, at time.Time) 
 	return err
 }
 
-// TakeAborted gives up the generation that was being built: another node has given it up.
+// TakeAborted gives up the shared generation that was being built: another node has given it up.
 func (k *Knowledge) TakeAborted(ctx context.Context, b SharedBase) error {
 	var old []generation
 	err := k.bases.take(b, func(r *baseRecord) (with []store.Change, err error) {
@@ -372,7 +375,7 @@ func (k *Knowledge) TakeAborted(ctx context.Context, b SharedBase) error {
 	return err
 }
 
-// SetPaused says whether the filling of a base waits until somebody asks for more.
+// SetPaused says whether the filling of a shared base waits until somebody asks for more.
 func (k *Knowledge) SetPaused(b SharedBase, paused bool) error {
 	return k.bases.take(b, func(r *baseRecord) ([]store.Change, error) {
 		r.Paused = paused
