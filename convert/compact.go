@@ -69,8 +69,8 @@ func CompactLinks(md []byte, page *url.URL) []byte {
 	return out.Bytes()
 }
 
-// beginsBlock reports whether the text of a link could begin a heading, a list or a quotation without its bracket. Such
-// a link stays: without its bracket the text would change its meaning.
+// beginsBlock reports whether the text of a link that is to be compact could begin a heading, a list or a quotation
+// without its bracket. Such a link stays: without its bracket the text would change its meaning.
 func beginsBlock(md []byte, l *markdown.Link) bool {
 	line := md[bytes.LastIndexByte(md[:l.Begin], '\n')+1 : l.Begin]
 	text := md[l.TextStart:l.TextEnd]

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -103,8 +102,8 @@ func Parse(ctx context.Context, content []byte, contentType string, u *url.URL, 
 	return d, nil
 }
 
-// parse builds the tree of d.content and reads it. It ends by guard.Stop when the tree cannot be built; the caller runs
-// it in guard.Run.
+// parse builds the tree of d.content for Parse and reads it. It ends by guard.Stop when the tree cannot be built; the
+// caller runs it in guard.Run.
 func (d *Document) parse(ctx context.Context) {
 	root, deep, err := dom.Parse(ctx, d.content)
 	if err != nil {
@@ -116,8 +115,8 @@ func (d *Document) parse(ctx context.Context) {
 	d.adopt(ctx, root)
 }
 
-// reportHidden records what was removed as hidden, and warns of it. What was recorded before counts as well: a feed is
-// cleaned as a text, and then as a page. The counts in the warnings are those of all reports together.
+// reportHidden records what Parse removed as hidden, and warns of it. What was recorded before counts as well: a feed
+// is cleaned as a text, and then as a page. The counts in the warnings are those of all reports together.
 func (d *Document) reportHidden(r hidden.Report) {
 	r = d.unseen.With(r)
 	d.unseen, d.removed = r, r.Removed
@@ -211,7 +210,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	d.body = body
 }
 
-// page returns what the choice of content needs to know of d.
+// page returns what, when a page is converted, the choice of content needs to know of d.
 func (d *Document) page() judge.Page {
 	return judge.Page{Body: d.body, Kind: d.kind, Head: &d.head, Words: d.signs.Words}
 }
@@ -318,29 +317,6 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 		}
 	}
 	return res, nil
-}
-
-// characters returns the number of Unicode code points in text. utf8.RuneCount would copy a text that is not ASCII
-// alone. It is [Result.HTMLChars], and is counted over the whole of a large page.
-func characters(text []byte) (n int) {
-	for i := 0; i < len(text); n++ {
-		if text[i] < utf8.RuneSelf {
-			i++
-			continue
-		}
-		_, size := utf8.DecodeRune(text[i:])
-		i += size
-	}
-	return n
-}
-
-// sourceTokens estimates the tokens of the original body. It is [Result.HTMLTokens]. Text that is not HTML has no
-// markup for which the estimate is corrected.
-func (d *Document) sourceTokens() int {
-	if d.form != "" {
-		return Tokens(d.entire)
-	}
-	return HTMLTokens(d.entire)
 }
 
 // headed converts the page without a section, and returns the section of its markdown under the heading that o.Section

@@ -31,7 +31,7 @@
 //   - which elements and attributes are our own: Own (convert/dom/dom.go), of attributes convert/dom/own.go
 //   - which addresses compact links leave out: [CompactLinks] (compact.go)
 //   - which anchors a page has: [Anchors] (anchors.go)
-//   - what a recipe chooses of a page, and how its items are written: serving.go
+//   - what a recipe chooses of a page, and how its items are written: recipe_serve.go
 //   - which recipe suits a page that has none: [Document.Propose] (propose.go)
 //   - which elements a selector of a recipe matches, and at which cost it gives up: Finder (convert/css/find.go)
 //   - how many tokens a text has: [Tokens] (tokens.go)

@@ -49,8 +49,8 @@ func fallbackText(ctx context.Context, content []byte) string {
 	return paragraphs(b.String())
 }
 
-// paragraphs makes a paragraph of markdown of each line of a page's text that has some, and escapes what would be
-// markup.
+// paragraphs makes, as the fallback for a page's elements, a paragraph of markdown of each line of a page's text that
+// has some, and escapes what would be markup.
 func paragraphs(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

@@ -77,8 +77,8 @@ func (d *Document) feed(ctx context.Context, text string) bool {
 	return true
 }
 
-// compose takes a page that this package wrote. Such a page is neither pruned nor judged. What is said of pages that
-// were sent, such as that they are thin, is not said of it.
+// compose takes a page that this package wrote, of a feed or the like. Such a page is neither pruned nor judged. What
+// is said of pages that were sent, such as that they are thin, is not said of it.
 func (d *Document) compose(ctx context.Context, markup []byte) {
 	d.content, d.entire = markup, markup
 	root, deep, err := dom.Parse(ctx, markup)

@@ -188,22 +188,22 @@ func magic(content []byte) format {
 	return binaryFormat
 }
 
-// isXHTML reports whether a page is XHTML by its media type.
+// isXHTML reports whether the format of a page is XHTML, by its media type.
 func isXHTML(contentType string) bool { return page.MediaType(contentType) == "application/xhtml+xml" }
 
-// isArchive reports whether content begins as a zip archive does.
+// isArchive reports whether the format of content is a zip archive's, by its beginning.
 func isArchive(content []byte) bool { return bytes.HasPrefix(content, []byte("PK\x03\x04")) }
 
-// opens reports whether content is an archive that can be read, of whatever parts. One that does not is damaged, and is
-// left to the reader of its media type.
+// opens reports whether content, by its format an archive, can be read, of whatever parts. One that does not is
+// damaged, and is left to the reader of its media type.
 func opens(content []byte) bool {
 	_, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	return err == nil
 }
 
-// noText reports whether content is not text: it has a NUL among its first bytes and no byte order mark of UTF-16, or
-// it has many control characters and is not valid UTF-8. The first bytes are 8 KiB. Escape, which terminals' texts
-// have, is no sign.
+// noText reports whether the format of content is not text: it has a NUL among its first bytes and no byte order mark
+// of UTF-16, or it has many control characters and is not valid UTF-8. The first bytes are 8 KiB. Escape, which
+// terminals' texts have, is no sign.
 func noText(content []byte) bool {
 	head := content[:min(len(content), 8<<10)]
 	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
@@ -221,8 +221,8 @@ func noText(content []byte) bool {
 	return control > len(head)/20 && !utf8.Valid(head)
 }
 
-// looksLikeHTML reports whether content begins as a page does: with a doctype, or with one of the outermost elements in
-// its first KiB.
+// looksLikeHTML reports whether the format of content is HTML's: it begins with a doctype, or with one of the outermost
+// elements in its first KiB.
 func looksLikeHTML(content []byte) bool {
 	start := bytes.TrimLeft(bytes.TrimPrefix(content[:min(len(content), 1<<10)], []byte("\xef\xbb\xbf")), " \t\r\n")
 	return markupStart(start) && (bytes.HasPrefix(bytes.ToLower(start), []byte("<!doctype html")) ||
@@ -230,7 +230,7 @@ func looksLikeHTML(content []byte) bool {
 		bytes.Contains(bytes.ToLower(start), []byte("<body")) || bytes.Contains(bytes.ToLower(start), []byte("<head")))
 }
 
-// csv makes a table of comma-separated values. The title is the name of the file.
+// csv reads the format CSV: it makes a table of comma-separated values. The title is the name of the file.
 func (d *Document) csv(ctx context.Context, text, mediaType string) {
 	if d.url != nil {
 		d.head.Title = d.fileName()
@@ -241,8 +241,8 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 	}
 }
 
-// json makes the markdown of JSON, of a notebook, or of a feed. A text that is not valid JSON stays unchanged between
-// fences. A title comes from the notebook or feed, else it is the name of the file.
+// json reads the format JSON: it makes the markdown of JSON, of a notebook, or of a feed. A text that is not valid JSON
+// stays unchanged between fences. A title comes from the notebook or feed, else it is the name of the file.
 func (d *Document) json(ctx context.Context, text string) {
 	if d.url != nil {
 		d.head.Title = d.fileName()
@@ -262,8 +262,8 @@ func (d *Document) json(ctx context.Context, text string) {
 	d.ready = formats.JSON(ctx, raw)
 }
 
-// notebook makes the markdown of a notebook. It reports whether text is one. What is hidden in its texts is removed, as
-// in any markdown.
+// notebook reads the format of notebooks: it makes their markdown. It reports whether text is one. What is hidden in
+// its texts is removed, as in any markdown.
 func (d *Document) notebook(text string) bool {
 	md, title, ok := formats.Notebook(text)
 	if !ok {
@@ -276,7 +276,8 @@ func (d *Document) notebook(text string) bool {
 	return true
 }
 
-// firstHeading returns the text of the first heading of a notebook's markdown; "" if it has none.
+// firstHeading returns, for a format that states no title, the text of the first heading of a notebook's markdown; ""
+// if it has none.
 func firstHeading(md []byte) string {
 	if list := markdown.Headings(md); len(list) > 0 {
 		return list[0].Title
@@ -351,8 +352,8 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	return nil
 }
 
-// webArchive reads the page in a web archive. Its links are relative to the address that it was saved from. Where the
-// archive has no page, its text stays between fences, with the warning damaged.
+// webArchive reads the format MHTML: the page in a web archive. Its links are relative to the address that it was saved
+// from. Where the archive has no page, its text stays between fences, with the warning damaged.
 func (d *Document) webArchive(ctx context.Context, content []byte) error {
 	var p *mhtml.Page
 	var err error
@@ -382,7 +383,7 @@ func (d *Document) webArchive(ctx context.Context, content []byte) error {
 	return d.read(ctx, p.Content, cmp.Or(p.ContentType, "text/html"))
 }
 
-// binary calls reading, which reads a body that is not text. If reading fails, the document is empty and has the
+// binary calls reading, which reads a format that is not text. If reading fails, the document is empty and has the
 // warning damaged. f becomes the document's format. The error is always nil.
 func (d *Document) binary(ctx context.Context, f format, reading func()) error {
 	d.form = f
@@ -396,8 +397,8 @@ func (d *Document) binary(ctx context.Context, f format, reading func()) error {
 	return nil
 }
 
-// text makes the markdown of a text that is not HTML. f is its format, contentType says more about some. Plain text and
-// markdown stay as they are.
+// text makes the markdown of a format that is text and not HTML. f is its format, contentType says more about some.
+// Plain text and markdown stay as they are.
 func (d *Document) text(ctx context.Context, f format, contentType string) {
 	text := strings.TrimSpace(strings.ReplaceAll(string(d.content), "\r\n", "\n"))
 	switch f {

@@ -79,7 +79,8 @@ func IsMislabelledMarkdown(content []byte, file bool) bool {
 	return true
 }
 
-// markupStart reports whether text, which has no leading space, begins like HTML or XML. Case does not count.
+// markupStart reports whether text, which has no leading space, begins like HTML or XML and so is no markdown. Case
+// does not count.
 func markupStart(text []byte) bool {
 	start := bytes.ToLower(text[:min(len(text), 16)])
 	for _, prefix := range []string{"<!doctype", "<html", "<?xml", "<head", "<body", "<!--"} {
@@ -90,8 +91,9 @@ func markupStart(text []byte) bool {
 	return false
 }
 
-// jsonStart reports whether text begins like a JSON object or array. A markdown link at the top of a text does not.
-// text has no leading space and must not be empty. An array of arrays counts if it begins a line of its own.
+// jsonStart reports whether text begins like a JSON object or array and so is no markdown. A markdown link at the top
+// of a text does not. text has no leading space and must not be empty. An array of arrays counts if it begins a line of
+// its own.
 func jsonStart(text []byte) bool {
 	if text[0] != '{' && text[0] != '[' {
 		return false

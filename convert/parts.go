@@ -51,9 +51,9 @@ type cutter struct {
 	header bool   // that row has header cells
 }
 
-// cutPage cuts the text of a page at the beginnings of blocks. Each part after the first one begins with the page's
-// style sheets, and with the start tags that are open there, a list with its next number and a table with its header.
-// The parts are of about equal length. There is one at least.
+// cutPage cuts the text of a page into parts, at the beginnings of blocks. Each part after the first one begins with
+// the page's style sheets, and with the start tags that are open there, a list with its next number and a table with
+// its header. The parts are of about equal length. There is one at least.
 func cutPage(ctx context.Context, text []byte) []part {
 	n := max(len(text)/partSize, 1)
 	c := cutter{text: text, size: len(text)/n + 1, row: -1}
@@ -97,7 +97,7 @@ var partStarts = chars.Set(`p div section article h1 h2 h3 h4 h5 h6 ul ol dl li 
 // void are elements without content. They need no end tag, and are never open.
 var void = chars.Set("area base br col embed hr img input link meta param source track wbr")
 
-// top returns the innermost open element; an empty tag if none is open.
+// top returns the innermost element that is open where a part may end; an empty tag if none is open.
 func (c *cutter) top() *tag {
 	if len(c.open) == 0 {
 		return &tag{}
@@ -105,8 +105,8 @@ func (c *cutter) top() *tag {
 	return &c.open[len(c.open)-1]
 }
 
-// start takes a start tag that begins at an offset. If the present part is long enough and the tag may begin a part, it
-// cuts before it; a part of twice the size is cut anywhere.
+// start takes, of a page that is cut into parts, a start tag that begins at an offset. If the present part is long
+// enough and the tag may begin a part, it cuts before it; a part of twice the size is cut anywhere.
 func (c *cutter) start(name, raw string, at int) {
 	closes := implied[name]
 	if closes == nil && partStarts[name] {
@@ -141,8 +141,8 @@ func (c *cutter) start(name, raw string, at int) {
 	c.open = append(c.open, tag{name: name, raw: raw})
 }
 
-// end takes an end tag that ends at an offset, and closes the elements up to the one of its name. An end tag of what is
-// not open is ignored.
+// end takes, of a page that is cut into parts, an end tag that ends at an offset, and closes the elements up to the one
+// of its name. An end tag of what is not open is ignored.
 func (c *cutter) end(name string, at int) {
 	for i := range slices.Backward(c.open) {
 		if c.open[i].name == name {
@@ -155,8 +155,9 @@ func (c *cutter) end(name string, at int) {
 	}
 }
 
-// endRow ends the row that begins at c.row. It is repeated in later parts if it is a header of moderate length. A table
-// without such a row is marked by a comment, so that no later row is taken for its header.
+// endRow ends the row of a table, which no part cuts, that begins at c.row. It is repeated in later parts if it is a
+// header of moderate length. A table without such a row is marked by a comment, so that no later row is taken for its
+// header.
 func (c *cutter) endRow(at int) {
 	if t := c.table(); t != nil {
 		if t.row = "<!---->"; c.header && at-c.row < 8<<10 {
@@ -166,7 +167,7 @@ func (c *cutter) endRow(at int) {
 	c.row = -1
 }
 
-// table returns the innermost open table, or nil.
+// table returns the innermost table that is open where a part may end, or nil.
 func (c *cutter) table() *tag {
 	for i := range slices.Backward(c.open) {
 		if c.open[i].name == "table" {
@@ -176,13 +177,14 @@ func (c *cutter) table() *tag {
 	return nil
 }
 
-// within reports whether one of these elements is open.
+// within reports whether one of these elements is open where a part may end.
 func (c *cutter) within(names ...string) bool {
 	return slices.ContainsFunc(c.open, func(t tag) bool { return slices.Contains(names, t.name) })
 }
 
-// words takes a text. Of one that is longer than a part, each part ends with a line, a word or at least a character.
-// Style sheets are gathered for later parts, 1 MiB of them at most; scripts are passed over.
+// words takes a text of a page that is cut into parts. Of one that is longer than a part, each part ends with a line, a
+// word or at least a character. Style sheets are gathered for later parts, 1 MiB of them at most; scripts are passed
+// over.
 func (c *cutter) words(at, end int) {
 	switch c.top().name {
 	case "style":

@@ -112,7 +112,7 @@ func (d *Document) notes(ctx context.Context, notes []pdf.Note) hidden.Report {
 	return w.Report()
 }
 
-// sensibleTitle returns the title that a file states, or "" if it is a placeholder of the program that wrote the file.
+// sensibleTitle returns the title that a PDF states, or "" if it is a placeholder of the program that wrote the file.
 // Names of files, addresses and "untitled" are such.
 func sensibleTitle(s string) string {
 	s = chars.Clip(s)
@@ -132,8 +132,8 @@ func sensibleTitle(s string) string {
 	return s
 }
 
-// linkable reports whether a URL may be written in markdown unchanged. Only schemes that links of pages may have are;
-// package pdflayout asks it of every link.
+// linkable reports whether a URL of a PDF may be written in markdown unchanged. Only schemes that links of pages may
+// have are; package pdflayout asks it of every link.
 func linkable(u string) bool {
 	scheme, _, ok := strings.Cut(u, ":")
 	return ok && links.Schemes[strings.ToLower(scheme)] && !strings.ContainsAny(u, " <>()\\\"\n\r\t") &&

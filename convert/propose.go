@@ -46,8 +46,8 @@ func (d *Document) Propose(ctx context.Context) (parts RecipeParts, ok bool, err
 	return parts, ok && err == nil, nil
 }
 
-// items names the units of a list, and their fields. It is false without nodes, and if no selector matches about as
-// many elements.
+// items proposes names for the units of a list, and their fields. It is false without nodes, and if no selector matches
+// about as many elements.
 func (by *namer) items(nodes []*html.Node) (parts RecipeParts, ok bool) {
 	if len(nodes) == 0 {
 		return parts, false
@@ -72,7 +72,7 @@ func (by *namer) items(nodes []*html.Node) (parts RecipeParts, ok bool) {
 	return parts, true
 }
 
-// content names the smallest of boxes that has a name. boxes are the inner ones first.
+// content proposes a name for the smallest of boxes that has a name. boxes are the inner ones first.
 func (by *namer) content(boxes []*html.Node) (parts RecipeParts, ok bool) {
 	for _, box := range boxes {
 		if parts.Content = by.selectorOf(box, 1); parts.Content != "" {
@@ -82,9 +82,9 @@ func (by *namer) content(boxes []*html.Node) (parts RecipeParts, ok bool) {
 	return parts, false
 }
 
-// selectorOf returns a selector by id, class, or element that matches n and about as many elements of the page as there
-// are of its kind; "" if there is none. About means a quarter more at most. Every trial walks over the whole page,
-// within proposeSteps.
+// selectorOf proposes a selector by id, class, or element that matches n and about as many elements of the page as
+// there are of its kind; "" if there is none. About means a quarter more at most. Every trial walks over the whole
+// page, within proposeSteps.
 func (by *namer) selectorOf(n *html.Node, want int) string {
 	for _, s := range selectorsFor(n) {
 		list, err := css.ParseSelectors(s)
@@ -108,7 +108,7 @@ func (by *namer) selectorOf(n *html.Node, want int) string {
 	return ""
 }
 
-// selectorsFor returns selectors of n by its id and its classes, the id first, and its element if it is rare. Names
+// selectorsFor proposes selectors of n by its id and its classes, the id first, and its element if it is rare. Names
 // with digits are left out: generators number them, and the next page has others.
 func selectorsFor(n *html.Node) (list []string) {
 	if id := dom.Attr(n, "id"); attributeName(id) && !strings.ContainsAny(id, "0123456789") && id[0] != '-' {
@@ -125,7 +125,7 @@ func selectorsFor(n *html.Node) (list []string) {
 	return list
 }
 
-// commonSelector returns a selector of the first element below each of most nodes for which is holds. Most are two
+// commonSelector proposes a selector of the first element below each of most nodes for which is holds. Most are two
 // thirds. It is "" if no selector has so many.
 func (by *namer) commonSelector(nodes []*html.Node, is func(*html.Node) bool) string {
 	counts := map[string]int{}

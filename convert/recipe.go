@@ -147,8 +147,8 @@ func NewRecipe(name string, parts RecipeParts) (*Recipe, error) {
 	return r, nil
 }
 
-// NamesMark reports whether each selector of a list names an id, a class or an attribute of what it matches, so that it
-// is not for elements of a kind alone. A recipe for every site needs such a selector in has, to be for those pages
+// NamesMark reports whether each selector of a recipe names an id, a class or an attribute of what it matches, so that
+// it is not for elements of a kind alone. A recipe for every site needs such a selector in has, to be for those pages
 // only.
 func NamesMark(list string) bool {
 	s, err := css.ParseSelectors(list)
@@ -157,8 +157,8 @@ func NamesMark(list string) bool {
 
 var errNothing = errors.New("the recipe chooses nothing: give content, item, drop, title, author or date")
 
-// readValueSelector reads "selector", "selector@attribute" or "@attribute". The third is of an item itself, and sets
-// own.
+// readValueSelector reads a recipe's "selector", "selector@attribute" or "@attribute". The third is of an item itself,
+// and sets own.
 func readValueSelector(text string) (v valueSelector, err error) {
 	text = strings.TrimSpace(text)
 	selectors := text
@@ -175,8 +175,8 @@ func readValueSelector(text string) (v valueSelector, err error) {
 	return v, nil
 }
 
-// attributeName reports whether s can be the name of an attribute. The names of classes and ids that [Document.Propose]
-// uses are of the same characters.
+// attributeName reports whether s can be, in a recipe, the name of an attribute. The names of classes and ids that
+// [Document.Propose] uses are of the same characters.
 func attributeName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
 		return c != '-' && c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z')

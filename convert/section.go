@@ -37,8 +37,8 @@ func section(ctx context.Context, body *html.Node, id string) []*html.Node {
 	return []*html.Node{n}
 }
 
-// target returns the element that a fragment points at (HTML, 7.4.6.3): by its id, by the name of an anchor, or by the
-// id that GitHub gives it. An id goes before a name. It looks through the whole page.
+// target returns the beginning of a section: the element that a fragment points at (HTML, 7.4.6.3): by its id, by the
+// name of an anchor, or by the id that GitHub gives it. An id goes before a name. It looks through the whole page.
 func target(ctx context.Context, body *html.Node, id string) *html.Node {
 	var named, prefixed *html.Node
 	for d := range body.Descendants() {
@@ -63,8 +63,8 @@ func target(ctx context.Context, body *html.Node, id string) *html.Node {
 	return named
 }
 
-// blockOf returns the block for an anchor: the block around it, or the next block if the anchor stands alone. Anchors
-// often stand empty before what they name. It is nil if nothing follows.
+// blockOf returns the block at which a section begins for an anchor: the block around it, or the next block if the
+// anchor stands alone. Anchors often stand empty before what they name. It is nil if nothing follows.
 func blockOf(n, body *html.Node) *html.Node {
 	for n != body {
 		if !dom.IsBlock(n) && chars.Blank(dom.OneLine(n)) {
@@ -90,7 +90,7 @@ func blockOf(n, body *html.Node) *html.Node {
 	return nil
 }
 
-// nextElement returns the next sibling of n that is an element, or nil.
+// nextElement returns, in search of a section's end, the next sibling of n that is an element, or nil.
 func nextElement(n *html.Node) *html.Node {
 	for s := n.NextSibling; s != nil; s = s.NextSibling {
 		if s.Type == html.ElementNode {
@@ -100,7 +100,7 @@ func nextElement(n *html.Node) *html.Node {
 	return nil
 }
 
-// textBetween returns the text between an element and a later sibling, without that in other elements.
+// textBetween returns the text of a section between an element and a later sibling, without that in other elements.
 func textBetween(from, to *html.Node) string {
 	var b strings.Builder
 	for s := from.NextSibling; s != nil && s != to; s = s.NextSibling {
@@ -111,11 +111,12 @@ func textBetween(from, to *html.Node) string {
 	return b.String()
 }
 
-// emptyTerm reports whether a term of a definition list has no definition of its own and shares that of the next term.
+// emptyTerm reports whether a section's term of a definition list has no definition of its own and shares that of the
+// next term.
 func emptyTerm(n *html.Node) bool { return dom.Is(nextElement(n), atom.Dt) }
 
-// following returns n and its siblings up to the first for which end returns true. White space between them is left
-// out.
+// following returns the elements of a section: n and its siblings up to the first for which end returns true. White
+// space between them is left out.
 func following(n *html.Node, end func(*html.Node) bool) []*html.Node {
 	list := []*html.Node{n}
 	for s := n.NextSibling; s != nil && !end(s); s = s.NextSibling {
@@ -145,7 +146,7 @@ func headed(h, body *html.Node) []*html.Node {
 	return following(first, ends)
 }
 
-// leadsIn reports whether no text precedes n in outer. n lies in outer.
+// leadsIn reports whether a section begins with n: no text precedes n in outer. n lies in outer.
 func leadsIn(n, outer *html.Node) bool {
 	for n != outer {
 		for p := n.PrevSibling; p != nil; p = p.PrevSibling {

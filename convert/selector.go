@@ -155,8 +155,8 @@ func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.
 	return other, housed(roots), nil
 }
 
-// housed wraps list items, terms, rows and the like in a list or table of their own, because they mean nothing outside
-// one. Neighbours of one kind come into one list or table; cells become boxes.
+// housed wraps what a selector chose, list items, terms, rows and the like in a list or table of their own, because
+// they mean nothing outside one. Neighbours of one kind come into one list or table; cells become boxes.
 func housed(roots []*html.Node) []*html.Node {
 	var list []*html.Node
 	for _, n := range roots {
@@ -187,8 +187,8 @@ func housed(roots []*html.Node) []*html.Node {
 	return list
 }
 
-// cloned returns a copy of the tree below n, and of n itself, without parent and siblings. A document may be converted
-// by several callers at once, so that the tree of d must not change.
+// cloned returns a copy of the tree that a selector chose, below n, and of n itself, without parent and siblings. A
+// document may be converted by several callers at once, so that the tree of d must not change.
 func cloned(ctx context.Context, n *html.Node) *html.Node {
 	guard.Check(ctx)
 	c := &html.Node{

@@ -36,8 +36,8 @@ func (d *Document) source(text, contentType string) {
 	d.ready = mdwrite.Fence(text, lang)
 }
 
-// TypeOf returns the media type of a file by its name, for [Parse], or "" if the name does not tell. The command
-// convert asks it for files, for which nobody states a type.
+// TypeOf returns the media type of a file, such as one of source code, by its name, for [Parse], or "" if the name does
+// not tell. The command convert asks it for files, for which nobody states a type.
 func TypeOf(name string) string {
 	ending := strings.ToLower(path.Ext(name))
 	switch ending {

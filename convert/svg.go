@@ -102,7 +102,7 @@ func (d *Document) svg(ctx context.Context, text string) {
 	d.ready = b.String()
 }
 
-// seenIn returns the text of a drawing that is seen, and reports the rest. markup is what drawing has written.
+// seenIn returns the text of a drawing, an SVG, that is seen, and reports the rest. markup is what drawing has written.
 func (d *Document) seenIn(ctx context.Context, markup string) string {
 	root, _, err := dom.Parse(ctx, []byte("<!doctype html><body>"+markup))
 	guard.Check(ctx)
@@ -116,14 +116,14 @@ func (d *Document) seenIn(ctx context.Context, markup string) string {
 	return chars.OneLine(visible(dom.Text(body)))
 }
 
-// visible returns a text of a drawing without invisible characters.
+// visible returns a text of an SVG without invisible characters.
 func visible(s string) string {
 	s, _ = chars.Visible(s)
 	return s
 }
 
-// start takes a start tag of a drawing. Elements that may hold text are written as HTML, with their styles, class and
-// id; of others only what they do to text is noted.
+// start takes a start tag of a drawing, an SVG. Elements that may hold text are written as HTML, with their styles,
+// class and id; of others only what they do to text is noted.
 func (p *drawing) start(t xml.StartElement) {
 	name := t.Name.Local
 	p.moved = p.moved || xmlread.Attr(t, "transform") != ""
@@ -163,7 +163,7 @@ func (p *drawing) start(t xml.StartElement) {
 	p.open = append(p.open, cmp.Or(written, "/"+name))
 }
 
-// end takes an end tag of a drawing: it closes what start has opened last.
+// end takes an end tag of a drawing, an SVG: it closes what start has opened last.
 func (p *drawing) end() {
 	if len(p.open) == 0 {
 		return
@@ -188,8 +188,8 @@ func (p *drawing) end() {
 	}
 }
 
-// frame reads the size of a drawing, and what of its plane it shows. Without a viewBox that is its width and height in
-// pixels.
+// frame reads the size of a drawing, an SVG, and what of its plane it shows. Without a viewBox that is its width and
+// height in pixels.
 func (p *drawing) frame(t xml.StartElement) {
 	p.width, p.height = xmlread.Attr(t, "width"), xmlread.Attr(t, "height")
 	view := strings.FieldsFunc(xmlread.Attr(t, "viewBox"), func(r rune) bool { return r == ' ' || r == ',' })
@@ -206,7 +206,7 @@ func (p *drawing) frame(t xml.StartElement) {
 	}
 }
 
-// style returns how an element is drawn, in properties of text of HTML. Attributes of SVG go before the style
+// style returns how an element of an SVG is drawn, in properties of text of HTML. Attributes of SVG go before the style
 // attribute, which overrides them.
 func (p *drawing) style(t xml.StartElement) string {
 	stated := css.Declarations(xmlread.Attr(t, "style"))
@@ -237,8 +237,8 @@ func (p *drawing) style(t xml.StartElement) string {
 	return b.String() + xmlread.Attr(t, "style")
 }
 
-// outside reports whether a text begins where nothing of it is seen. Far to the left is not enough, as long text may
-// reach in from there.
+// outside reports whether a text of an SVG begins where nothing of it is seen. Far to the left is not enough, as long
+// text may reach in from there.
 func (p *drawing) outside(t xml.StartElement) bool {
 	x, errX := strconv.ParseFloat(xmlread.Attr(t, "x"), 64)
 	y, errY := strconv.ParseFloat(xmlread.Attr(t, "y"), 64)
@@ -255,7 +255,7 @@ const maxPictureText = 64 << 10
 // join joins two texts of a drawing by a space.
 func join(a, b string) string { return strings.TrimSpace(a + " " + b) }
 
-// pixels reports whether a size of a drawing is a number of pixels.
+// pixels reports whether a size of an SVG is a number of pixels.
 func pixels(s string) bool {
 	s = strings.TrimSuffix(s, "px")
 	return s != "" && len(s) < 10 && strings.Trim(s, "0123456789.") == ""

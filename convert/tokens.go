@@ -85,3 +85,26 @@ func HTMLTokens[T ~string | ~[]byte](html T) int {
 	}
 	return int(math.Round(float64(sum) * float64(len(html)) / (pieces * piece) * markupShare))
 }
+
+// characters returns the number of Unicode code points in text. utf8.RuneCount would copy a text that is not ASCII
+// alone. It is [Result.HTMLChars], and is counted over the whole of a large page.
+func characters(text []byte) (n int) {
+	for i := 0; i < len(text); n++ {
+		if text[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		_, size := utf8.DecodeRune(text[i:])
+		i += size
+	}
+	return n
+}
+
+// sourceTokens estimates the tokens of the original body. It is [Result.HTMLTokens]. Text that is not HTML has no
+// markup for which the estimate is corrected.
+func (d *Document) sourceTokens() int {
+	if d.form != "" {
+		return Tokens(d.entire)
+	}
+	return HTMLTokens(d.entire)
+}

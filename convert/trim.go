@@ -17,7 +17,6 @@ import (
 	"github.com/readthru/readthru/convert/judge"
 	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/internal/lazy"
-	"github.com/readthru/readthru/internal/markdown"
 )
 
 // Trim is a page trimmed for a model that converts it (rules E10, E12). A model reads HTML as well as markdown, and
@@ -225,61 +224,6 @@ const (
 	DoubtHalf     Doubt = "the markdown has less than half of the page's words"
 )
 
-// DoubtModel judges markdown that a model made of trimmed HTML. The model may omit and regroup text and must not add
-// any: every address, every heading, every line of code and nine in ten words must be in the HTML. It guards against a
-// model that follows an instruction on the page, or makes things up.
-func DoubtModel(md, trimmed string) Doubt {
-	text, addresses := sourceOf(trimmed)
-	source := chars.Fold(text)
-	prose := withoutCode(md)
-	for _, m := range modelLink().FindAllStringSubmatch(prose, -1) {
-		for _, address := range m[1:] {
-			if address != "" && address[0] != '#' && !addresses[sameAddress(address)] {
-				return DoubtNewLink
-			}
-		}
-	}
-	for _, address := range bareAddress().FindAllString(md, -1) { // in code, too
-		if !addresses[sameAddress(address)] && !strings.Contains(text, address) {
-			return DoubtNewLink
-		}
-	}
-	last := markdown.Blank
-	for line, kind := range markdown.Lines(md) {
-		last = kind
-		if (kind == markdown.FenceText || kind == markdown.Indented) && !strings.Contains(source, chars.Fold(line)) {
-			return DoubtNewCode
-		}
-	}
-	if last == markdown.FenceOpen || last == markdown.FenceText {
-		return DoubtNewCode
-	}
-	for _, h := range markdown.Headings([]byte(md)) {
-		if !strings.Contains(source, chars.Fold(h.Title)) {
-			return DoubtHeadings
-		}
-	}
-	known := map[string]bool{}
-	for w := range strings.FieldsFuncSeq(text, chars.NotWord) {
-		known[strings.ToLower(w)] = true
-	}
-	all, strange := 0, 0
-	for w := range strings.FieldsFuncSeq(modelLink().ReplaceAllString(prose, " "), chars.NotWord) {
-		if all++; !known[strings.ToLower(w)] && !strings.Contains(source, chars.Fold(w)) {
-			strange++
-		}
-	}
-	switch {
-	case strange*10 > all:
-		return DoubtWords
-	case 2*chars.Words(md) < chars.Words(text):
-		return DoubtHalf
-	case strings.Count(md, "```")+strings.Count(md, "~~~") < strings.Count(trimmed, "<pre>"):
-		return DoubtTwin
-	}
-	return NoDoubt
-}
-
 // bareAddress matches addresses with a scheme in any text.
 var bareAddress = lazy.Pattern(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]` + "`" + `]+`)
 
@@ -325,8 +269,8 @@ func sourceOf(trimmed string) (text string, addresses map[string]bool) {
 // inlineNames are elements of a Trim that do not separate words.
 var inlineNames = chars.Set("a code em strong b i del kbd samp sub sup")
 
-// sameAddress returns one spelling for equivalent addresses. Models escape characters and end addresses with
-// punctuation.
+// sameAddress returns, for HTML that is trimmed, one spelling for equivalent addresses. Models escape characters and
+// end addresses with punctuation.
 func sameAddress(address string) string {
 	address = strings.TrimRight(html.UnescapeString(strings.ReplaceAll(address, `\`, "")), ".,;:!?*_`")
 	if u, err := url.Parse(address); err == nil {

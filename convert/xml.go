@@ -47,8 +47,9 @@ func (d *Document) xml(ctx context.Context, text string) {
 	d.ready = mdwrite.Fence(text, "xml")
 }
 
-// sitemap returns a list of the pages in a sitemap with the dates of their last change (sitemaps.org 0.9). It omits
-// addresses that are not absolute, and returns "" for a list without pages. Titles are those of news and videos.
+// sitemap returns a list of the pages in a sitemap, which is XML, with the dates of their last change (sitemaps.org
+// 0.9). It omits addresses that are not absolute, and returns "" for a list without pages. Titles are those of news and
+// videos.
 func sitemap(ctx context.Context, text string) string {
 	var b strings.Builder
 	var loc, changed, title, field string
@@ -90,8 +91,8 @@ func sitemap(ctx context.Context, text string) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// writeEntry writes the entry of a page in a sitemap: a link with its title, or the address alone, and the day of its
-// last change. It writes nothing for what is no absolute address of the web.
+// writeEntry writes the entry of a page in a sitemap, which is XML: a link with its title, or the address alone, and
+// the day of its last change. It writes nothing for what is no absolute address of the web.
 func writeEntry(b *strings.Builder, loc, changed, title string) {
 	u, err := url.Parse(loc)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.ContainsAny(loc, "<> \t\r\n") {

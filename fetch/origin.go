@@ -206,6 +206,7 @@ type unfollowedError struct{ cause error }
 
 // Error says that a redirect of the origin was not followed.
 func (e *unfollowedError) Error() string { return "it redirects: " + e.cause.Error() }
+
 // Unwrap returns why the redirect was not followed.
 func (e *unfollowedError) Unwrap() error { return e.cause }
 

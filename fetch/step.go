@@ -44,7 +44,8 @@ func failedWith(err error) result { return result{outcome: page.Failed, reason: 
 type absent struct{ name, why string }
 
 // Name implements [Step].
-func (s absent) Name() string                         { return s.name }
+func (s absent) Name() string { return s.name }
+
 // Try implements [Step]: it says why there is no such step.
 func (s absent) Try(context.Context, *attempt) result { return skipped(s.why) }
 

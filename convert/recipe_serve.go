@@ -32,7 +32,7 @@ type RecipeUse struct {
 	Next    *url.URL // the next page of the same content, on any site; nil for none
 }
 
-// String says it in a few words. It stands in answers of the API and of commands.
+// String says in a few words what a recipe did. It stands in answers of the API and of commands.
 func (u *RecipeUse) String() string {
 	switch {
 	case u.Missed:
@@ -175,8 +175,8 @@ func (s *serving) describe(h *head.Head, root *html.Node) {
 	}
 }
 
-// dayIn returns the date in a text in RFC 3339 or as a day; "" without one. It reads dates that are written for
-// machines, and those in words.
+// dayIn returns, as a recipe serves it, the date in a text in RFC 3339 or as a day; "" without one. It reads dates that
+// are written for machines, and those in words.
 func dayIn(text string) string { return cmp.Or(head.Date(text), head.WordedDate(text)) }
 
 // first returns the first value of a part of the page that is not empty.
@@ -415,8 +415,8 @@ func (s *serving) values(list []found, root *html.Node) (values []string) {
 	return values
 }
 
-// linked returns a title, in the link that one of its elements is, holds or lies in. It is plain text if there is no
-// link.
+// linked returns a title that a recipe chose, in the link that one of its elements is, holds or lies in. It is plain
+// text if there is no link.
 func linked(title string, list []found, d *Document) *html.Node {
 	text := dom.NewText(title)
 	for _, f := range list {

@@ -2,15 +2,12 @@ package convert
 
 import (
 	"bytes"
-	"net/url"
 	"strings"
 
 	"github.com/readthru/readthru/convert/chars"
-	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/convert/signs"
 	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/markdown"
-	"github.com/readthru/readthru/page"
 )
 
 // Doubt is a reason not to use markdown that came from elsewhere, such as the origin or a model. The zero value means
@@ -91,8 +88,8 @@ func DoubtAgainst(md, html []byte, words int) Doubt {
 	return NoDoubt
 }
 
-// withoutCode returns markdown from elsewhere without code blocks and inline code, so that doubts about links, tags and
-// words are not raised by what the text only shows.
+// withoutCode returns markdown that is in doubt without code blocks and inline code, so that doubts about links, tags
+// and words are not raised by what the text only shows.
 func withoutCode(md string) string {
 	var b strings.Builder
 	for line, kind := range markdown.Lines(md) {
@@ -110,8 +107,8 @@ func withoutCode(md string) string {
 	return b.String()
 }
 
-// soup reports whether tags make up more than half of the prose of markdown, or the prose has tags that belong to a
-// page and not to markdown: it is HTML under a false name.
+// soup reports a doubt about markdown: whether tags make up more than half of the prose of markdown, or the prose has
+// tags that belong to a page and not to markdown: it is HTML under a false name.
 func soup(prose string) bool {
 	lower := strings.ToLower(prose)
 	for _, tag := range []string{"<script", "<style", "<body", "<head>", "<meta ", "<!doctype"} {
@@ -127,8 +124,8 @@ func soup(prose string) bool {
 	return count >= 10 && tags*2 > len(prose)
 }
 
-// saysError reports whether markdown is only a short text under a heading that names an error. seen is the number of
-// words in its prose.
+// saysError reports a doubt: whether markdown is only a short text under a heading that names an error. seen is the
+// number of words in its prose.
 func saysError(md []byte, seen int) bool {
 	if seen >= signs.ShellWords || bytes.Contains(md, []byte("```")) {
 		return false
@@ -137,8 +134,8 @@ func saysError(md []byte, seen int) bool {
 	return len(headings) > 0 && signs.FirstIn(signs.ErrorPhrases, strings.ToLower(headings[0].Title)) != ""
 }
 
-// lostCode reports whether markdown without fences has many lines of code among its prose. Three lines after one
-// another begin to count: a sentence may look like code by chance.
+// lostCode reports a doubt: whether markdown without fences has many lines of code among its prose. Three lines after
+// one another begin to count: a sentence may look like code by chance.
 func lostCode(md string) bool {
 	lines, run, fenced := 0, 0, false
 	for line, kind := range markdown.Lines(md) {
@@ -166,8 +163,8 @@ func lostCode(md string) bool {
 	return !fenced && lines >= lostLines
 }
 
-// deadLinks reports whether many links in prose have no address, or an address that shows a mistake of the program that
-// wrote it. Three dead links are the least, whatever the number of all.
+// deadLinks reports a doubt: whether many links in prose have no address, or an address that shows a mistake of the
+// program that wrote it. Three dead links are the least, whatever the number of all.
 func deadLinks(prose string) bool {
 	all, dead := 0, 0
 	for l := range markdown.Links([]byte(prose)) {
@@ -185,62 +182,57 @@ func deadLinks(prose string) bool {
 	return dead >= 3 && dead*brokenShare >= all
 }
 
-// AbsoluteLinks makes the addresses of links and images in markdown absolute, resolved against base. Fragments and code
-// stay as they are. If nothing changes, or if md is over 4 MiB, AbsoluteLinks returns md itself. Markdown from an
-// origin is read away from it, where relative addresses lead nowhere.
-func AbsoluteLinks(md []byte, base *url.URL) []byte {
-	if base == nil {
-		return md
-	}
-	return RelativeLinks(md, func(address string) *url.URL {
-		u, err := page.Resolve(base, address)
-		if err != nil {
-			return nil
-		}
-		return u
-	})
-}
-
-// RelativeLinks replaces each relative address of a link or an image in markdown by the URL that resolve returns; if
-// resolve returns nil, the address stays. Fragments and code stay as they are. If nothing changes, or if md is over 4
-// MiB, RelativeLinks returns md itself. Package github resolves the links of a repository's files by it.
-func RelativeLinks(md []byte, resolve func(address string) *url.URL) []byte {
-	if len(md) > maxRewrite {
-		return md
-	}
-	var b bytes.Buffer
-	end := 0
-	for l := range markdown.Links(md) {
-		if l.Kind == markdown.Autolink || l.Kind == markdown.BareURL {
-			continue
-		}
-		if full, ok := resolved(l.Address(md), resolve); ok {
-			b.Write(md[end:l.Start])
-			b.WriteString(full)
-			end = l.End
+// DoubtModel judges markdown that a model made of trimmed HTML. The model may omit and regroup text and must not add
+// any: every address, every heading, every line of code and nine in ten words must be in the HTML. It guards against a
+// model that follows an instruction on the page, or makes things up.
+func DoubtModel(md, trimmed string) Doubt {
+	text, addresses := sourceOf(trimmed)
+	source := chars.Fold(text)
+	prose := withoutCode(md)
+	for _, m := range modelLink().FindAllStringSubmatch(prose, -1) {
+		for _, address := range m[1:] {
+			if address != "" && address[0] != '#' && !addresses[sameAddress(address)] {
+				return DoubtNewLink
+			}
 		}
 	}
-	if end == 0 {
-		return md
+	for _, address := range bareAddress().FindAllString(md, -1) { // in code, too
+		if !addresses[sameAddress(address)] && !strings.Contains(text, address) {
+			return DoubtNewLink
+		}
 	}
-	b.Write(md[end:])
-	return b.Bytes()
-}
-
-// resolved returns the URL that resolve returns for an address. ok is false if the address stays as it is: a fragment,
-// an address with a scheme, and an address that resolve cannot resolve. What has a dot before its colon counts as a
-// host with its port, as "example.com:80".
-func resolved(address string, resolve func(string) *url.URL) (full string, ok bool) {
-	if address == "" || address[0] == '#' {
-		return "", false
+	last := markdown.Blank
+	for line, kind := range markdown.Lines(md) {
+		last = kind
+		if (kind == markdown.FenceText || kind == markdown.Indented) && !strings.Contains(source, chars.Fold(line)) {
+			return DoubtNewCode
+		}
 	}
-	if scheme, _, found := strings.Cut(address, ":"); found && links.ValidScheme(scheme) &&
-		!strings.Contains(scheme, ".") {
-		return "", false
+	if last == markdown.FenceOpen || last == markdown.FenceText {
+		return DoubtNewCode
 	}
-	u := resolve(address)
-	if u == nil {
-		return "", false
+	for _, h := range markdown.Headings([]byte(md)) {
+		if !strings.Contains(source, chars.Fold(h.Title)) {
+			return DoubtHeadings
+		}
 	}
-	return links.Escape(u.String()), true
+	known := map[string]bool{}
+	for w := range strings.FieldsFuncSeq(text, chars.NotWord) {
+		known[strings.ToLower(w)] = true
+	}
+	all, strange := 0, 0
+	for w := range strings.FieldsFuncSeq(modelLink().ReplaceAllString(prose, " "), chars.NotWord) {
+		if all++; !known[strings.ToLower(w)] && !strings.Contains(source, chars.Fold(w)) {
+			strange++
+		}
+	}
+	switch {
+	case strange*10 > all:
+		return DoubtWords
+	case 2*chars.Words(md) < chars.Words(text):
+		return DoubtHalf
+	case strings.Count(md, "```")+strings.Count(md, "~~~") < strings.Count(trimmed, "<pre>"):
+		return DoubtTwin
+	}
+	return NoDoubt
 }
