@@ -15,8 +15,8 @@ type Anchor struct {
 	Text string // the heading or the defined term that stands there
 }
 
-// Place returns the name of the place on a page that the fragment of u leads to. It is empty for the whole page. What
-// follows ":~:" is for browsers, and a route or parameters are for scripts.
+// Place returns the anchor, the name of the place on a page that the fragment of u leads to. It is empty for the whole
+// page. What follows ":~:" is for browsers, and a route or parameters are for scripts.
 func Place(u *url.URL) string {
 	name, _, _ := strings.Cut(u.Fragment, ":~:")
 	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "!") || strings.ContainsAny(name, "=&") ||
@@ -26,8 +26,8 @@ func Place(u *url.URL) string {
 	return name
 }
 
-// WithFragment returns a URL with a fragment in place of its own. It is empty if raw is no URL, if its own fragment is
-// a [Route], or if the fragment is too long to be one.
+// WithFragment returns a URL with a fragment, an anchor, in place of its own. It is empty if raw is no URL, if its own
+// fragment is a [Route], or if the fragment is too long to be one.
 func WithFragment(raw, fragment string) string {
 	u, err := url.Parse(raw)
 	if err != nil || len(fragment) > maxFragment || u.Scheme != "https" && u.Scheme != "http" || Route(u) != "" {

@@ -44,7 +44,8 @@ func Detect(text string) []Detected {
 	return found
 }
 
-// separated returns text with a NUL in place of whatever ends a URL wherever it stands.
+// separated returns text in which URLs are to be detected with a NUL in place of whatever ends a URL wherever it
+// stands.
 func separated(text string) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -65,7 +66,8 @@ func separated(text string) string {
 	return b.String()
 }
 
-// ends reports whether a character is no part of any URL. Parentheses are not among them, for they may be.
+// ends reports whether a character ends a URL that is detected: it is no part of any. Parentheses are not among them,
+// for they may be.
 func ends(r rune) bool {
 	switch r {
 	case '[', ']', '{', '}', '<', '>', '"', '\'', '`', '|', '\\', '«', '»', '„', '“', '”', '‘', '’', '‹', '›',
@@ -105,8 +107,8 @@ func (d *detector) urls(token string) func(yield func(string) bool) {
 	}
 }
 
-// scheme returns where the next http:// or https:// of a token begins, at or after a position, in any case; −1 if
-// there is none. It looks for "://" first, which is rare, so the search is linear.
+// scheme returns, for URLs that are detected, where the next http:// or https:// of a token begins, at or after a
+// position, in any case; −1 if there is none. It looks for "://" first, which is rare, so the search is linear.
 func scheme(s string, from int) int {
 	for at := from; ; {
 		i := strings.Index(s[at:], "://")

@@ -81,8 +81,9 @@ func (f Forge) Of(u *url.URL) (*GitHubInfo, Type) {
 	return g, kind
 }
 
-// gitlabNames returns how many of the first segments name a GitLab project with its groups, and the segments without
-// the "-" that ends these names. Older URLs do not have it, but no project may be called as what follows.
+// gitlabNames returns, for the forge GitLab, how many of the first segments name a GitLab project with its groups, and
+// the segments without the "-" that ends these names. Older URLs do not have it, but no project may be called as what
+// follows.
 func gitlabNames(parts []string) (int, []string) {
 	if i := slices.Index(parts, "-"); i >= 0 {
 		return i, slices.Delete(slices.Clone(parts), i, i+1)

@@ -76,9 +76,10 @@ func SplitFrontMatter(md []byte) (block, body []byte) {
 // ExcerptLength is how long the excerpt of a page is at most, in characters.
 const ExcerptLength = 300
 
-// Excerpt returns the first sentences of a markdown text as plain text on one line, at most limit characters.
-// It leaves out front matter, headings, tables, HTML, pictures, callouts and fenced code, for a list of results wants
-// sentences. It stops reading where the excerpt is full, so a long page costs no more than a short one.
+// Excerpt returns, for front matter and lists, the first sentences of a markdown text as plain text on one line, at
+// most limit characters. It leaves out front matter, headings, tables, HTML, pictures, callouts and fenced code, for a
+// list of results wants sentences. It stops reading where the excerpt is full, so a long page costs no more than a
+// short one.
 func Excerpt(markdown []byte, limit int) string {
 	_, body := SplitFrontMatter(markdown)
 	var words []string
@@ -113,9 +114,9 @@ func Excerpt(markdown []byte, limit int) string {
 	return cut(strings.Join(words, " "), limit)
 }
 
-// yamlString returns a line as a YAML scalar: plain where YAML reads it as this very text, else in double quotes.
-// A text that YAML would read as a boolean, a null, a list or a mapping must be in quotes, or a reader gets another
-// type than a string.
+// yamlString returns a line as a YAML scalar for front matter: plain where YAML reads it as this very text, else in
+// double quotes. A text that YAML would read as a boolean, a null, a list or a mapping must be in quotes, or a reader
+// gets another type than a string.
 func yamlString(s string) string {
 	first, _ := utf8.DecodeRuneInString(s)
 	plain := unicode.IsLetter(first) && !strings.Contains(s, ": ") && !strings.Contains(s, " #") &&
@@ -132,7 +133,7 @@ func yamlString(s string) string {
 
 var yamlEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
-// firstOf returns the first of some strings that is not empty; empty if all are.
+// firstOf returns, for front matter, the first of some strings that is not empty; empty if all are.
 func firstOf(values ...string) string {
 	for _, v := range values {
 		if v != "" {

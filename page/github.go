@@ -76,7 +76,7 @@ func (g *GitHubInfo) addresses(base *url.URL) {
 	g.CloneURL = g.RepoURL + ".git"
 }
 
-// file takes branch and path from what follows a repository's name.
+// file takes, for a file of GitHub, branch and path from what follows a repository's name.
 //
 // A URL does not tell where the name of a branch with slashes ends. The first segment, or the one after refs/heads and
 // refs/tags, is taken as the branch, and the rest as Path. The address of the file's content is the same wherever they
@@ -96,8 +96,8 @@ func (g *GitHubInfo) directory(ref []string) (*GitHubInfo, Type) {
 	return g, Directory
 }
 
-// shortRef drops refs/heads and refs/tags before the name of a branch or tag.
-// A URL may name a branch either way, and both must become one Branch.
+// shortRef drops, of a URL of GitHub, refs/heads and refs/tags before the name of a branch or tag. A URL may name a
+// branch either way, and both must become one Branch.
 func shortRef(ref []string) []string {
 	if len(ref) >= 3 && ref[0] == "refs" && (ref[1] == "heads" || ref[1] == "tags") {
 		return ref[2:]
@@ -105,7 +105,8 @@ func shortRef(ref []string) []string {
 	return ref
 }
 
-// named returns g with its type if the number in the URL was one, else nil: a URL such as issues/new names no issue.
+// named returns g, what a URL of GitHub names, with its type if the number in the URL was one, else nil: a URL such as
+// issues/new names no issue.
 func named(g *GitHubInfo, t Type, ok bool) (*GitHubInfo, Type) {
 	if !ok {
 		return nil, ""
@@ -113,8 +114,8 @@ func named(g *GitHubInfo, t Type, ok bool) (*GitHubInfo, Type) {
 	return g, t
 }
 
-// number reads the number of an issue or a pull request from a segment of a path; 0 for what is none. 31 bits hold any
-// that a forge gives and fit an int of every machine.
+// number reads the number of an issue or a pull request of GitHub from a segment of a path; 0 for what is none. 31 bits
+// hold any that a forge gives and fit an int of every machine.
 func number(s string) int {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
@@ -134,8 +135,8 @@ func repositoryName(s string) bool {
 	}) < 0
 }
 
-// segments returns the parts of a URL's path, unescaped and without empty ones, the ".git" of a repository's clone URL
-// dropped. It splits before it unescapes: %2F is part of a segment.
+// segments returns the parts of the path of a URL of GitHub or another forge, unescaped and without empty ones, the
+// ".git" of a repository's clone URL dropped. It splits before it unescapes: %2F is part of a segment.
 func segments(u *url.URL) []string {
 	parts := strings.FieldsFunc(u.EscapedPath(), func(r rune) bool { return r == '/' })
 	for i, p := range parts {

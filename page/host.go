@@ -53,3 +53,17 @@ func OnHost(host string, names ...string) bool {
 		return name != "" && (host == name || strings.HasSuffix(host, "."+name))
 	})
 }
+
+// asciiHost returns u's host without port as it is asked for: in lower case, letters beyond ASCII mapped as a
+// connection would map them (UTS 46). Of a name that no connection would take it is the plain encoding.
+func asciiHost(u *url.URL) string {
+	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	if strings.IndexFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return host
+	}
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+		return strings.TrimSuffix(ascii, ".")
+	}
+	ascii, _ := idna.Punycode.ToASCII(host) // what cannot be encoded stays as it is
+	return ascii
+}

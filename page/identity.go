@@ -18,7 +18,7 @@ import (
 // Key identifies a page: SHA-256 of its normalised URL (rule E4).
 type Key [sha256.Size]byte
 
-// KeyOf returns the key of a normalised URL, as [Normalize] gives it.
+// KeyOf returns the key, which identifies a page, of a normalised URL, as [Normalize] gives it.
 func KeyOf(normalized string) Key { return sha256.Sum256([]byte(normalized)) }
 
 // Doc returns the page's id on the wire: the first 16 hex digits of the key (rule B26).
@@ -38,8 +38,8 @@ func New(u *url.URL) *Page {
 	}}
 }
 
-// Parse parses an absolute http or https URL with a host, as typed by a user or an agent, and escapes what browsers
-// would. The error says what is wrong with it.
+// Parse parses, to identify a page, an absolute http or https URL with a host, as typed by a user or an agent, and
+// escapes what browsers would. The error says what is wrong with it.
 func Parse(raw string) (*url.URL, error) {
 	raw = strings.TrimSpace(raw)
 	if raw == "" {
@@ -69,8 +69,8 @@ func Parse(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// Resolve returns the URL that a reference names on a page at base, with its escapes (see [KeepEscapes]).
-// It is for the addresses that stand in pages and header fields, which authors write as they like.
+// Resolve returns, to identify a page, the URL that a reference names on a page at base, with its escapes (see
+// [KeepEscapes]). It is for the addresses that stand in pages and header fields, which authors write as they like.
 func Resolve(base *url.URL, reference string) (*url.URL, error) {
 	u, err := url.Parse(reference)
 	if err != nil {
@@ -80,9 +80,9 @@ func Resolve(base *url.URL, reference string) (*url.URL, error) {
 	return base.ResolveReference(u), nil
 }
 
-// KeepEscapes escapes in the path of a URL that was parsed what must be escaped and is not, and leaves the escapes that
-// are there. [url.URL.EscapedPath] makes all of them anew in this case, and then forgets those of slashes and others
-// that it need not escape: of /a%2Fb|c it makes /a/b%7Cc, which names another resource.
+// KeepEscapes escapes in the path of a URL, which identifies a page, that was parsed what must be escaped and is not,
+// and leaves the escapes that are there. [url.URL.EscapedPath] makes all of them anew in this case, and then forgets
+// those of slashes and others that it need not escape: of /a%2Fb|c it makes /a/b%7Cc, which names another resource.
 // [Parse] and [Resolve] call it, so every URL that a user, an agent or a page gives has passed through it.
 func KeepEscapes(u *url.URL) {
 	if u.RawPath == "" || u.EscapedPath() == u.RawPath {
@@ -97,8 +97,8 @@ func KeepEscapes(u *url.URL) {
 	}
 }
 
-// sentHost returns a host, with its port if it has one, in the form that is sent: letters outside of ASCII in that of
-// the DNS. The error names a host that no connection would take.
+// sentHost returns, for a page's identity, a host, with its port if it has one, in the form that is sent: letters
+// outside of ASCII in that of the DNS. The error names a host that no connection would take.
 func sentHost(host string) (string, error) {
 	if !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return host, nil
@@ -134,8 +134,9 @@ func escape(text string, plain func(byte) bool) string {
 	return b.String()
 }
 
-// Route returns the fragment of u, escaped, if it names a page that scripts show, as in "#/guide" and "#!/guide", and
-// not a place on the page. It is empty if there is no such fragment; "#!" alone stands in links that lead nowhere.
+// Route returns, since it identifies a page, the fragment of u, escaped, if it names a page that scripts show, as in
+// "#/guide" and "#!/guide", and not a place on the page. It is empty if there is no such fragment; "#!" alone stands in
+// links that lead nowhere.
 func Route(u *url.URL) string {
 	if u.Fragment == "" {
 		return ""
@@ -148,7 +149,7 @@ func Route(u *url.URL) string {
 	return uniformEscapes(route)
 }
 
-// WithoutAnchor returns u without its fragment, unless that is a [Route].
+// WithoutAnchor returns u, as it identifies a page, without its fragment, unless that is a [Route].
 func WithoutAnchor(u *url.URL) *url.URL { return withFragment(u, Route(u)) }
 
 // WithoutFragment returns u without its fragment, even if that is a [Route]: the URL that its origin is asked for.
@@ -164,10 +165,10 @@ func withFragment(u *url.URL, escaped string) *url.URL {
 	return &v
 }
 
-// Normalize returns the normalised form of u: lower-case scheme and host, no default port, no fragment but a route, dot
-// segments resolved, percent-escapes uniform, one name for a repository of a forge, query sorted stably by name,
-// tracking parameters and sessions dropped (rule E4). User info is not part of a page's identity and is dropped too. It
-// is a page's identity only: the HTTP cache keeps URLs exact.
+// Normalize returns the normalised form of u, which identifies a page: lower-case scheme and host, no default port, no
+// fragment but a route, dot segments resolved, percent-escapes uniform, one name for a repository of a forge, query
+// sorted stably by name, tracking parameters and sessions dropped (rule E4). User info is not part of a page's identity
+// and is dropped too. It is a page's identity only: the HTTP cache keeps URLs exact.
 func Normalize(u *url.URL) string {
 	host := *u
 	if name := u.Hostname(); strings.HasSuffix(name, ".") { // the root of names, which every host stands below
@@ -210,9 +211,9 @@ func normalizeRoute(route string) string {
 	return path + "?" + query
 }
 
-// Siblings returns the other URLs at which servers commonly show the page of u: with and without a slash at the end of
-// the path, and with index.html. Whether they do can only be seen.
-// A fetch looks which of them are stored with the same content: these are names of one page.
+// Siblings returns the other identities of a page: the other URLs at which servers commonly show the page of u: with
+// and without a slash at the end of the path, and with index.html. Whether they do can only be seen. A fetch looks
+// which of them are stored with the same content: these are names of one page.
 func Siblings(u *url.URL) (list []*url.URL) {
 	own := u.EscapedPath()
 	stem := strings.TrimRight(strings.TrimSuffix(own, "/index.html"), "/")
@@ -271,7 +272,8 @@ func uniformEscapes(path string) string {
 	return b.String()
 }
 
-// Authority returns u's host in lower case, with its port unless that is the default of the scheme.
+// Authority returns, as part of a page's identity, u's host in lower case, with its port unless that is the default of
+// the scheme.
 func Authority(u *url.URL) string {
 	host := strings.ToLower(u.Hostname())
 	if defaultPort(u) {
@@ -292,7 +294,7 @@ func AuthorityOf(uri string) string {
 	return Authority(u)
 }
 
-// defaultPort reports whether u names no port but that of its scheme.
+// defaultPort reports whether u, to be normalised, names no port but that of its scheme.
 func defaultPort(u *url.URL) bool {
 	port := u.Port()
 	return port == "" || port == "80" && strings.EqualFold(u.Scheme, "http") || port == "443" &&

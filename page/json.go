@@ -21,9 +21,9 @@ const members = `
 // ordered is a struct with all fields of a Page in the order of members, and from says where in a Page each is.
 var ordered, from = inOrder()
 
-// inOrder builds, once, the struct type that has the fields of a [Page] in the order of members, and the index of each
-// in a Page. The encoder of the standard library writes embedded structs one after the other, so the order would else
-// follow the types and not the reader.
+// inOrder builds, once, for the JSON of a page, the struct type that has the fields of a [Page] in the order of
+// members, and the index of each in a Page. The encoder of the standard library writes embedded structs one after the
+// other, so the order would else follow the types and not the reader.
 func inOrder() (reflect.Type, [][]int) {
 	byName := map[string]reflect.StructField{}
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Page]()) {

@@ -31,14 +31,16 @@ var kinds = map[string]Kind{
 // KindOf returns the kind of content with this media type, the value of a Content-Type field.
 func KindOf(contentType string) Kind { return kinds[MediaType(contentType)] }
 
-// IsPage reports whether content with this media type, the value of a Content-Type field, is read as a page.
+// IsPage reports whether content is of the kind of pages: content with this media type, the value of a Content-Type
+// field, is read as a page.
 func IsPage(contentType string) bool { return KindOf(contentType) != NoPage }
 
-// IsMarkdown reports whether content with this media type, the value of a Content-Type field, is markdown.
+// IsMarkdown reports whether content is of the kind markdown: content with this media type, the value of a Content-Type
+// field, is markdown.
 func IsMarkdown(contentType string) bool { return KindOf(contentType) == Markdown }
 
-// MediaType returns the media type that a Content-Type field names, in lower case and without parameters. A field with
-// malformed parameters names a type all the same; an empty one names none.
+// MediaType returns, for its kind, the media type that a Content-Type field names, in lower case and without
+// parameters. A field with malformed parameters names a type all the same; an empty one names none.
 func MediaType(contentType string) string {
 	t, _, _ := strings.Cut(contentType, ";")
 	return strings.ToLower(strings.TrimSpace(t))

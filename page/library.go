@@ -1,12 +1,9 @@
 package page
 
 import (
-	"net"
 	"net/url"
 	"slices"
 	"strings"
-
-	"golang.org/x/net/publicsuffix"
 )
 
 // Library guesses the name of the library, repository or product that u is about, as people call it (rule A16): of a
@@ -48,8 +45,8 @@ var packagesAt = map[string]func(parts []string) string{
 	"pub.dev":       after("packages"),
 }
 
-// afterOwner takes the repository's name from the path owner/repository/… of a forge; empty for a page of the forge
-// itself.
+// afterOwner takes a library's name, that of a repository, from the path owner/repository/… of a forge; empty for a
+// page of the forge itself.
 func afterOwner(parts []string) string {
 	if len(parts) < 2 || !repositoryName(parts[0]) || !repositoryName(parts[1]) || githubSection(parts[0]) {
 		return ""
@@ -57,8 +54,8 @@ func afterOwner(parts []string) string {
 	return parts[1]
 }
 
-// partAt returns a function that takes the n-th segment of a path, counted from 0, as a package's name; empty for a
-// shorter path.
+// partAt returns a function that takes the n-th segment of a path, counted from 0, as the name of a library; empty for
+// a shorter path.
 func partAt(n int) func([]string) string {
 	return func(parts []string) string {
 		if len(parts) <= n {
@@ -68,8 +65,8 @@ func partAt(n int) func([]string) string {
 	}
 }
 
-// after returns a function that takes as a package's name what follows a first segment of this name; empty for other
-// paths.
+// after returns a function that takes as the name of a library what follows a first segment of this name; empty for
+// other paths.
 func after(section string) func([]string) string {
 	return func(parts []string) string {
 		if len(parts) < 2 || parts[0] != section {
@@ -79,8 +76,8 @@ func after(section string) func([]string) string {
 	}
 }
 
-// npmPackage takes a package's name from the path package/… of npmjs.com, with its scope: @types/node are two
-// segments.
+// npmPackage takes a library's name, that of a package, from the path package/… of npmjs.com, with its scope:
+// @types/node are two segments.
 func npmPackage(parts []string) string {
 	name := after("package")(parts)
 	if strings.HasPrefix(name, "@") && len(parts) > 2 {
@@ -89,7 +86,8 @@ func npmPackage(parts []string) string {
 	return name
 }
 
-// goModule takes the last part of an import path that is no version: of github.com/spf13/cobra/doc it is the module's.
+// goModule takes as a library's name the last part of an import path that is no version: of github.com/spf13/cobra/doc
+// it is the module's.
 func goModule(parts []string) string {
 	if len(parts) == 0 {
 		return ""
@@ -106,29 +104,8 @@ func goModule(parts []string) string {
 	return ""
 }
 
-// withoutVersion returns a package's name without the version that a mark, such as "@", divides from it.
+// withoutVersion returns a library's name without the version that a mark, such as "@", divides from it.
 func withoutVersion(name, mark string) string {
 	name, _, _ = strings.Cut(name, mark)
 	return name
-}
-
-// SiteName returns what a host is called, in lower case: of docs.example.co.uk, example. It is empty for an address,
-// for a public suffix, and for a name of one label.
-// The converter tells by it which part of a title is only the name of the site.
-func SiteName(host string) string {
-	name, _, _ := strings.Cut(registrable(host), ".")
-	return name
-}
-
-// registrable returns a host's registrable domain, in lower case: of docs.example.co.uk, example.co.uk. It is empty for
-// an address, for a public suffix, and for a name of one label.
-func registrable(host string) string {
-	if net.ParseIP(strings.Trim(host, "[]")) != nil {
-		return ""
-	}
-	domain, err := publicsuffix.EffectiveTLDPlusOne(strings.TrimSuffix(strings.ToLower(host), "."))
-	if err != nil {
-		return ""
-	}
-	return domain
 }

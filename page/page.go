@@ -61,7 +61,7 @@ type Wall struct {
 	Copy time.Time `json:"copy,omitzero"` // when the copy of the page that is stored was read; zero: there is none
 }
 
-// Why returns the reason, or the whole message where that names no URL.
+// Why returns, of a page's error, the reason, or the whole message where that names no URL.
 func (e *Error) Why() string { return cmp.Or(e.Reason, e.Message) }
 
 // Gone reports whether the origin says that there is no such page any more. It is false for nil.
@@ -132,7 +132,7 @@ type Record struct {
 	Error    *Error   `json:"error,omitempty"`
 }
 
-// LastRead returns ReadAt, or what comes nearest in the record of an older program.
+// LastRead returns when the page was read last: ReadAt, or what comes nearest in the record of an older program.
 func (r *Record) LastRead() time.Time {
 	for _, t := range []time.Time{r.ReadAt, r.FetchedAt} {
 		if !t.IsZero() {

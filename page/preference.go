@@ -23,7 +23,7 @@ const (
 	UseSnippet Use = "snippet"  // to show a part of it in a list of results
 )
 
-// Words returns the use in plain words: "use as input of a model".
+// Words returns the use that a preference speaks of in plain words: "use as input of a model".
 func (u Use) Words() string {
 	switch u {
 	case UseSearch:

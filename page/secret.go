@@ -42,10 +42,10 @@ func secretAnchor(fragment string, route bool, left int) bool {
 		isKey(fragment)
 }
 
-// isKey reports whether a fragment, or a part of it, is a key that no server is to see: Mega, Bitwarden, PrivateBin,
-// Excalidraw. Headings are words, what documentation generators make is hexadecimal digits, and so are the names of
-// files in a change on GitHub.
-// Such a key opens what the server keeps encrypted, so it must be in no log and no list.
+// isKey reports whether a fragment, or a part of it, is a key, a secret that no server is to see: Mega, Bitwarden,
+// PrivateBin, Excalidraw. Headings are words, what documentation generators make is hexadecimal digits, and so are the
+// names of files in a change on GitHub. Such a key opens what the server keeps encrypted, so it must be in no log and
+// no list.
 func isKey(fragment string) bool {
 	if len(fragment) < 12 || !mixed(fragment) || strings.Contains(fragment, ":~:") ||
 		strings.HasPrefix(fragment, "diff-") {
@@ -63,7 +63,7 @@ func isKey(fragment string) bool {
 	return false
 }
 
-// mixed reports whether a text has both capitals and digits, as keys in base64 have.
+// mixed reports whether a text, perhaps a secret, has both capitals and digits, as keys in base64 have.
 func mixed(s string) bool { return kindsOf(s)&(isUpper|isDigit) == isUpper|isDigit }
 
 // Mask returns u as text with everything replaced that looks secret, for logs, the ledger and error pages.
@@ -142,8 +142,8 @@ func shaped(s string) bool {
 // signs, or has a JSON Web Token in it. The journal masks the values of fields that have it.
 func HasSecretShape(text string) bool { return shaped(text) }
 
-// anyParam reports whether match holds for a parameter of a query, name and value decoded. It splits at ";", too: some
-// servers still do, and a secret must not pass for that.
+// anyParam reports, in search of a secret, whether match holds for a parameter of a query, name and value decoded. It
+// splits at ";", too: some servers still do, and a secret must not pass for that.
 func anyParam(query string, match func(name, value string) bool) bool {
 	for part := range strings.FieldsFuncSeq(query, func(r rune) bool { return r == '&' || r == ';' }) {
 		name, value, _ := strings.Cut(part, "=")
@@ -183,8 +183,8 @@ func maskParams(query string, secret func(name, value string) bool) string {
 	return b.String()
 }
 
-// unescape decodes a name or a value of a query; what cannot be decoded stays as it is, so that it is judged, not
-// skipped.
+// unescape decodes a name or a value of a query, in search of a secret; what cannot be decoded stays as it is, so that
+// it is judged, not skipped.
 func unescape(s string) string {
 	if u, err := url.QueryUnescape(s); err == nil {
 		return u

@@ -257,7 +257,7 @@ var shortGiven = map[string]bool{
 	"invite": true, "invites": true, "invitation": true, "sharing": true, "join": true, "hooks": true,
 }
 
-// shapedSegment reports whether a segment has the shape of one that a single product makes.
+// shapedSegment reports whether a segment of a path is a secret: it has the shape of one that a single product makes.
 // The switch over the first byte keeps the expressions away from the many segments that none of them fits.
 func shapedSegment(name string) bool {
 	switch name[0] {
@@ -298,7 +298,7 @@ func purposeful(segment string) bool {
 	return false
 }
 
-// given reports whether a segment behind a word of purpose is what was given to one reader: a UUID, sixteen
+// given reports whether a segment of a path behind a word of purpose is what was given to one reader: a UUID, sixteen
 // hexadecimal digits, or ten characters without words that are random. A slug is none of these.
 func given(segment string) bool {
 	if k := kindsOf(segment); len(segment) < 10 || k&isDigit == 0 && k&(isLower|isUpper) != isLower|isUpper ||
@@ -316,8 +316,9 @@ func given(segment string) bool {
 	return false
 }
 
-// hexadecimal reports whether a text is hexadecimal digits, with or without 0x before them. Such texts are public
-// almost everywhere (commits, digests, blocks of a chain), so they are no secret by themselves.
+// hexadecimal reports whether a text of a path, perhaps a secret, is hexadecimal digits, with or without 0x before
+// them. Such texts are public almost everywhere (commits, digests, blocks of a chain), so they are no secret by
+// themselves.
 func hexadecimal(s string) bool {
 	s = strings.TrimPrefix(s, "0x")
 	for i := range len(s) {
@@ -357,8 +358,8 @@ var kindTable = func() (t [256]uint8) {
 	return t
 }()
 
-// kindsOf returns the kinds of the characters in a text, as a set of bits. It is the first, cheap look at a segment or
-// a value.
+// kindsOf returns the kinds of the characters in a text of a path, perhaps a secret, as a set of bits. It is the first,
+// cheap look at a segment or a value.
 func kindsOf(s string) (k uint8) {
 	for i := range len(s) {
 		k |= kindTable[s[i]]
@@ -366,14 +367,15 @@ func kindsOf(s string) (k uint8) {
 	return k
 }
 
-// digest reports whether a text is hexadecimal digits, some of them letters and some not: a number alone is an
-// identifier, and letters alone may be a word ("facade").
+// digest reports whether a text of a path, perhaps a secret, is hexadecimal digits, some of them letters and some not:
+// a number alone is an identifier, and letters alone may be a word ("facade").
 func digest(s string) bool {
 	k := kindsOf(s)
 	return k&isDigit != 0 && k&(isLower|isUpper) != 0 && k&isOther == 0 && hexadecimal(s)
 }
 
-// separates reports whether a character stands between the words of a slug, or between the parts of an identifier.
+// separates reports whether a character of a path stands between the words of a slug, or between the parts of an
+// identifier.
 func separates(r rune) bool {
 	return r == '-' || r == '_' || r == '.' || r == '~' || r == ':' || r == '+' || r == '='
 }
@@ -382,8 +384,8 @@ func separates(r rune) bool {
 // decides by it.
 type makeup struct{ lower, upper, digits, odd, pairs, separators, others int }
 
-// makeupOf counts the makeup of a text. A pair is odd if it is of two kinds (lower case, capital, digit), or of two
-// letters that are seldom neighbours in words; two digits never are.
+// makeupOf counts the makeup of a text, by which a secret in a path is known. A pair is odd if it is of two kinds
+// (lower case, capital, digit), or of two letters that are seldom neighbours in words; two digits never are.
 func makeupOf(s string) (k makeup) {
 	var last, lastKind byte
 	for i := range len(s) {
@@ -433,12 +435,13 @@ func masks(after ...string) (m [26]uint32) {
 	return m
 }
 
-// common reports whether b often follows a in words, whatever their case.
+// common reports, to know a secret by its letters, whether b often follows a in words, whatever their case.
 func common(a, b byte) bool { return followers[a|0x20-'a']&(1<<(b|0x20-'a')) != 0 }
 
-// random reports whether a text of at least so many letters and digits looks random: half of its neighbours or more
-// are of different kinds, or letters that are seldom neighbours in words. In base64 that is four of five, in base32 and
-// base36 two of three; in words, slugs and names in camel case it is one of five. Where it has no digits more is asked.
+// random reports whether a text of at least so many letters and digits looks random, as a secret in a path does: half
+// of its neighbours or more are of different kinds, or letters that are seldom neighbours in words. In base64 that is
+// four of five, in base32 and base36 two of three; in words, slugs and names in camel case it is one of five. Where it
+// has no digits more is asked.
 func random(s string, least int) bool {
 	if len(s) < least {
 		return false
@@ -487,8 +490,8 @@ func Unlisted(u *url.URL) bool {
 	return anyParam(u.RawQuery, given) || anyParam(query, given)
 }
 
-// unguessable reports whether a text has a part of about 64 bits or more that are random.
-// It is asked only for [Unlisted]: a digest is not a secret, but nobody guesses one.
+// unguessable reports whether a text of a path is like a secret: it has a part of about 64 bits or more that are
+// random. It is asked only for [Unlisted]: a digest is not a secret, but nobody guesses one.
 func unguessable(s string) bool {
 	if len(s) < 16 {
 		return false

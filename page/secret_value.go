@@ -199,7 +199,8 @@ func isWord(s string) bool {
 	return k.digits+k.others == 0 && !random(s, 8)
 }
 
-// separatesWords reports whether a character stands between the words of a parameter's name.
+// separatesWords reports whether a character stands between the words of the name of a parameter whose value may be
+// secret.
 func separatesWords(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '[' || r == ']' }
 
 // looksRandom reports whether a value looks random: as [given], with what stands between the parts of signatures, or
@@ -277,7 +278,8 @@ func plainOf(s string) (string, bool) {
 	return string(plain), err == nil && printable(plain)
 }
 
-// printable reports whether bytes are text in ASCII, with line ends and tabs, and no other control characters.
+// printable reports whether bytes, the value of a parameter decoded, are text in ASCII, with line ends and tabs, and no
+// other control characters.
 func printable(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' && c != '\n' && c != '\t' || c > '~' })
 }

@@ -22,8 +22,8 @@ var (
 // Tracks reports whether a query parameter of this name is one of [TrackingParameters].
 func Tracks(name string) bool { return anyName(TrackingParameters, name) }
 
-// anyName reports whether the name of a parameter, in any case, is one of names, in which a star at the end stands for
-// any ending.
+// anyName reports whether a parameter is for tracking: its name, in any case, is one of names, in which a star at the
+// end stands for any ending.
 func anyName(names []string, name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(names, func(n string) bool {
