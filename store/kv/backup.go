@@ -105,6 +105,7 @@ func load(dir string, r io.Reader) (err error) {
 // frameWriter writes what it gets as frames of a backup, each with its hash.
 type frameWriter struct{ w io.Writer }
 
+// Write implements [io.Writer]: it cuts a backup into frames.
 func (f *frameWriter) Write(p []byte) (n int, err error) {
 	for len(p) > 0 {
 		part := p[:min(len(p), maxFrame)]
@@ -117,7 +118,7 @@ func (f *frameWriter) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// frame writes one frame: length, hash and content.
+// frame writes one frame of a backup: length, hash and content.
 func (f *frameWriter) frame(p []byte) error {
 	var head [12]byte
 	binary.BigEndian.PutUint32(head[:], uint32(len(p)))
@@ -140,6 +141,7 @@ type frameReader struct {
 	ended bool
 }
 
+// Read implements [io.Reader]: it reads the frames of a backup, each of which must be whole.
 func (f *frameReader) Read(p []byte) (int, error) {
 	for len(f.rest) == 0 {
 		if f.ended {
@@ -178,7 +180,7 @@ func (f *frameReader) next() error {
 	return nil
 }
 
-// noEOF turns the end of a reader into an error: the engine would take io.EOF for a good end.
+// noEOF turns the end of a backup's reader into an error: the engine would take io.EOF for a good end.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("it ends too early")

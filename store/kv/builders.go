@@ -10,9 +10,9 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
-// keepNoBuffers has the engine keep no buffers of tables that it has made. It would keep eight while tables are made,
-// each grown to the largest table: 200 MB of them. The engine has no option for it, so its pool is emptied as it is
-// filled, until the engine is closed. keepNoBuffers reports whether it found the pool.
+// keepNoBuffers has the engine keep no buffers of the builders of tables that it has made. It would keep eight while
+// tables are made, each grown to the largest table: 200 MB of them. The engine has no option for it, so its pool is
+// emptied as it is filled, until the engine is closed. keepNoBuffers reports whether it found the pool.
 func keepNoBuffers(db *badger.DB) bool {
 	pool := reflect.ValueOf(db).Elem().FieldByName("allocPool")
 	if pool.Kind() != reflect.Pointer || pool.IsNil() {

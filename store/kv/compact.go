@@ -51,15 +51,15 @@ func (k *DB) Compact(ctx context.Context, forget func() error) error {
 	return k.db.Flatten(1)
 }
 
-// alone calls f in the writer's goroutine, while nothing else writes to the engine.
+// alone calls f, to compact, in the writer's goroutine, while nothing else writes to the engine.
 func (k *DB) alone(f func() error) error {
 	k.committing.Lock()
 	defer k.committing.Unlock()
 	return k.inWriter(f)
 }
 
-// fence commits twice, with a transaction that begins and ends in between: then the engine's oldest transaction is one
-// from after the deletions.
+// fence prepares compaction: it commits twice, with a transaction that begins and ends in between: then the engine's
+// oldest transaction is one from after the deletions.
 func (k *DB) fence() error {
 	for range 2 {
 		err := k.db.Update(func(txn *badger.Txn) error {
@@ -73,9 +73,9 @@ func (k *DB) fence() error {
 	return nil
 }
 
-// rewriteTables has the engine move what it holds in memory to tables, and rewrite every table when it next flattens
-// them. A table is rewritten when a newer one has a key in its range, so each is given one: a deletion of a key that
-// does not exist. Nothing else may write meanwhile.
+// rewriteTables compacts: it has the engine move what it holds in memory to tables, and rewrite every table when it
+// next flattens them. A table is rewritten when a newer one has a key in its range, so each is given one: a deletion of
+// a key that does not exist. Nothing else may write meanwhile.
 func rewriteTables(db *badger.DB) error {
 	changes := db.NewWriteBatch()
 	defer changes.Cancel()

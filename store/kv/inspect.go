@@ -98,9 +98,9 @@ func inspectTable(name string, blocks bool) error {
 	return nil
 }
 
-// checkTable verifies a table's index, its last block (which the engine reads when it opens the table), and with blocks
-// all of them. From its end, a table is: length of the checksum (4 bytes), checksum, length of the index (4 bytes),
-// index.
+// checkTable inspects a table: it verifies the index, its last block (which the engine reads when it opens the table),
+// and with blocks all of them. From its end, a table is: length of the checksum (4 bytes), checksum, length of the
+// index (4 bytes), index.
 func checkTable(r io.ReaderAt, size int64, blocks bool) (err error) {
 	defer func() {
 		if recover() != nil { // the index is no index: its reader trusts what the checksum vouched for
@@ -160,7 +160,7 @@ func checkTable(r io.ReaderAt, size int64, blocks bool) (err error) {
 	return nil
 }
 
-// checkBlock verifies a block: entries, their offsets (4 bytes each), their number (4 bytes), checksum, its length (4
+// checkBlock inspects a block: entries, their offsets (4 bytes each), their number (4 bytes), checksum, its length (4
 // bytes).
 func checkBlock(b []byte) error {
 	at := int64(len(b)) - 4
@@ -177,8 +177,8 @@ func checkBlock(b []byte) error {
 	return checkSum(b[:at], b[at:len(b)-4])
 }
 
-// checkSum reports whether data has the checksum that the engine wrote beside it, in the engine's form. The error is
-// ErrDamaged.
+// checkSum reports, for an inspection, whether data has the checksum that the engine wrote beside it, in the engine's
+// form. The error is ErrDamaged.
 func checkSum(data, sum []byte) error {
 	var want pb.Checksum
 	if err := proto.Unmarshal(sum, &want); err != nil {
@@ -193,7 +193,7 @@ func checkSum(data, sum []byte) error {
 	return nil
 }
 
-// readAt reads n bytes at a place of a table's file.
+// readAt reads, to inspect them, n bytes at a place of a table's file.
 func readAt(r io.ReaderAt, at, n int64) ([]byte, error) {
 	b := make([]byte, n)
 	if _, err := r.ReadAt(b, at); err != nil {

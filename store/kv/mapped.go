@@ -40,9 +40,9 @@ func (k *DB) boundMapped(ctx context.Context, max int64) {
 	}
 }
 
-// LetGo takes the engine's tables out of the process's memory if it holds more than max bytes of files. The engine maps
-// its tables whole, and what it has read or written of them counts as the process's memory until the system is short of
-// it. The system goes on caching the files, so that reading them again costs a page fault, not the disk.
+// LetGo takes the engine's mapped tables out of the process's memory if it holds more than max bytes of files. The
+// engine maps its tables whole, and what it has read or written of them counts as the process's memory until the system
+// is short of it. The system goes on caching the files, so that reading them again costs a page fault, not the disk.
 func (k *DB) LetGo(max int64) {
 	if mappedBytes() <= max || !k.enter() {
 		return
@@ -71,7 +71,7 @@ func (k *DB) LetGo(max int64) {
 	forgetMapped(func(name string) bool { return held[name] })
 }
 
-// realPath returns the name by which the system knows a directory.
+// realPath returns, to find it among mapped files, the name by which the system knows a directory.
 func realPath(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

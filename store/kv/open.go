@@ -162,8 +162,8 @@ func (k *DB) openEngine(memory int64) error {
 	return nil
 }
 
-// lacksResource reports whether an error means that the machine lacks a resource at the moment, which says nothing
-// about the store. The engine reports errors of the system as text.
+// lacksResource reports whether an error of opening means that the machine lacks a resource at the moment, which says
+// nothing about the store. The engine reports errors of the system as text.
 func lacksResource(err error) bool {
 	return err != nil && slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOSPC},
 		func(e error) bool {
@@ -227,14 +227,14 @@ func Holder(dir string) int {
 	return pid
 }
 
-// setAside renames a damaged directory of the engine and returns its new name. It is never deleted: a person may want
-// to save something from it.
+// setAside renames, when it cannot be opened, a damaged directory of the engine and returns its new name. It is never
+// deleted: a person may want to save something from it.
 func setAside(dir string, now time.Time) (string, error) {
 	name := freeName(dir+".damaged-", now)
 	return name, os.Rename(dir, name)
 }
 
-// freeName returns a name that begins with prefix and the time, and is not taken.
+// freeName returns, for what cannot be opened, a name that begins with prefix and the time, and is not taken.
 func freeName(prefix string, now time.Time) string {
 	stem := prefix + now.UTC().Format("20060102T150405Z")
 	name := stem
@@ -246,8 +246,8 @@ func freeName(prefix string, now time.Time) string {
 	}
 }
 
-// badgerOptions are the engine's settings. Bodies lie in the tree itself (its value log is never given back),
-// compressed by us: the engine's own compression is no smaller and takes 2 to 4 times the memory.
+// badgerOptions are the settings with which the engine is opened. Bodies lie in the tree itself (its value log is never
+// given back), compressed by us: the engine's own compression is no smaller and takes 2 to 4 times the memory.
 func badgerOptions(dir string, memory int64, log *slog.Logger, unreadable *atomic.Int64) badger.Options {
 	o := badger.DefaultOptions(dir)
 	o.Logger = &engineLog{log, unreadable}
@@ -268,7 +268,7 @@ func badgerOptions(dir string, memory int64, log *slog.Logger, unreadable *atomi
 	return o
 }
 
-// readStart reads schema, totals and the newest job, and writes the first schema of a fresh store.
+// readStart reads, when it was opened, schema, totals and the newest job, and writes the first schema of a fresh store.
 func (k *DB) readStart(db *badger.DB, fresh bool) error {
 	k.db = db
 	defer func() { // nothing else may use it until the writer runs
@@ -296,9 +296,9 @@ func (k *DB) readStart(db *badger.DB, fresh bool) error {
 	return nil
 }
 
-// checkSchema reads z/schema, or writes it into a fresh store, with totals of nothing. That of an older program is
-// raised: from now on it may misread what it finds. Seq is the newest job that was ever synced in the store's
-// directory.
+// checkSchema reads, when the database was opened, z/schema, or writes it into a fresh store, with totals of nothing.
+// That of an older program is raised: from now on it may misread what it finds. Seq is the newest job that was ever
+// synced in the store's directory.
 func (k *DB) checkSchema(fresh bool, seq uint64) error {
 	value, err := k.read(schemaKey)
 	if err != nil {
@@ -335,7 +335,8 @@ func (k *DB) writeSchema(t *Totals) error {
 	})
 }
 
-// empty reports whether the engine holds no record at all, as after a first start that was killed at once.
+// empty reports whether the engine that was opened holds no record at all, as after a first start that was killed at
+// once.
 func (k *DB) empty() bool {
 	found := false
 	k.Walk(Scan{Keys: true}, func(string, []byte) bool { found = true; return false })

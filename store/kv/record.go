@@ -67,7 +67,7 @@ func newSealer(heads []string) (*sealer, error) {
 	return &sealer{enc, dec, heads}, nil
 }
 
-// close ends the goroutines of the compressor.
+// close ends, when no record is sealed any more, the goroutines of the compressor.
 func (s *sealer) close() {
 	_ = s.enc.Close()
 	s.dec.Close()
@@ -93,7 +93,7 @@ func (s *sealer) seal(key string, value []byte) []byte {
 	return record
 }
 
-// compressedFrom returns from which length on values of a key are compressed.
+// compressedFrom returns from which length on records, values of a key are compressed.
 func (s *sealer) compressedFrom(key string) int {
 	if slices.Contains(s.heads, Class(key)) {
 		return minCompressHead

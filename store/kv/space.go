@@ -24,7 +24,7 @@ func freeMark(total uint64) uint64 {
 	return 512 << 20
 }
 
-// roomFor decides what free bytes of total allow.
+// roomFor decides what free space, bytes of total allow.
 func roomFor(free, total uint64) room {
 	switch mark := freeMark(total); {
 	case free >= mark:
@@ -35,7 +35,7 @@ func roomFor(free, total uint64) room {
 	return roomForNone
 }
 
-// nearlyFull says for people that free is below the mark.
+// nearlyFull says for people that free space is below the mark.
 func nearlyFull(dir string, free, total uint64) string {
 	return fmt.Sprintf("the disk of %s is nearly full: %d MiB free, %d needed", dir, free>>20, freeMark(total)>>20)
 }
@@ -67,8 +67,8 @@ func (k *DB) roomLocked() room {
 	return r
 }
 
-// admitsLocked reports whether the store takes writes. While it does not, it looks once a second whether the disk has
-// room again; a failing disk gets something to try as often.
+// admitsLocked reports whether there is the space for writes. While it does not, it looks once a second whether the
+// disk has room again; a failing disk gets something to try as often.
 func (k *DB) admitsLocked() bool {
 	if k.full == "" && k.failing == "" {
 		return true
@@ -88,7 +88,7 @@ const (
 	stateMemoryOnly = "memory-only" // there is no disk
 )
 
-// State tells whether writes are taken, and for people why not.
+// State tells whether there is the space for writes, and for people why not.
 func (k *DB) State() (state, reason string) {
 	if k.db == nil {
 		return stateMemoryOnly, k.why

@@ -72,7 +72,8 @@ func (s *syncer) stop() {
 	<-s.done
 }
 
-// signal wakes the goroutine that waits on c, whose capacity is 1; one that was woken already is not waited for.
+// signal wakes the syncer or another goroutine that waits on c, whose capacity is 1; one that was woken already is not
+// waited for.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -2,7 +2,6 @@ package kv
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/readthru/readthru/internal/fault"
 )
@@ -49,34 +48,4 @@ func (k *DB) commitThrough(b *Batch) error {
 		}
 	}
 	return fault.Catch("store: commit records", txn.Commit)
-}
-
-// View returns what is on disk as of now, or ErrNotFound without a disk or after close. The caller closes it: close of
-// k waits for it.
-func (k *DB) View() (*View, error) {
-	if !k.enter() {
-		return nil, ErrNotFound
-	}
-	return &View{kv: k, shared: k.reading.begin(k.db)}, nil
-}
-
-// View is what is on disk as of a moment. It is safe for concurrent use until it is closed.
-type View struct {
-	kv     *DB
-	shared *snapshot
-	once   sync.Once
-}
-
-// Get returns the value of a key, or ErrNotFound.
-func (v *View) Get(key string) ([]byte, error) { return v.kv.readIn(v.shared.txn, key) }
-
-// Walk is [DB.Walk] as of the moment.
-func (v *View) Walk(sc Scan, f func(key string, value []byte) bool) { v.kv.walkIn(v.shared.txn, sc, f) }
-
-// Close ends the view. A second call does nothing.
-func (v *View) Close() {
-	v.once.Do(func() {
-		v.kv.reading.end(v.shared)
-		v.kv.leave()
-	})
 }

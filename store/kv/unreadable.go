@@ -49,9 +49,9 @@ func moveUnreadable(dir string, log *slog.Logger, now time.Time) error {
 	return nil
 }
 
-// tellCutLogs logs which logs of what was in memory the engine will not read to their end: it reads each up to the
-// first record that is not whole, and drops what follows without a word. After a kill that is the last write at most,
-// and after damage everything behind it. A file that cannot be read is left to the engine.
+// tellCutLogs logs which unreadable logs of what was in memory the engine will not read to their end: it reads each up
+// to the first record that is not whole, and drops what follows without a word. After a kill that is the last write at
+// most, and after damage everything behind it. A file that cannot be read is left to the engine.
 func tellCutLogs(dir string, log *slog.Logger) {
 	names, err := filepath.Glob(filepath.Join(dir, "*.mem"))
 	if err != nil {
@@ -71,8 +71,8 @@ func tellCutLogs(dir string, log *slog.Logger) {
 // logHead is the length of what a log begins with.
 const logHead = 20
 
-// wholeRecords returns where the last whole record of a log ends. A record is two bytes of flags, the lengths of key
-// and value and the time of its end as varints, key, value, and a checksum of all that.
+// wholeRecords returns where the last whole record of an unreadable log ends. A record is two bytes of flags, the
+// lengths of key and value and the time of its end as varints, key, value, and a checksum of all that.
 func wholeRecords(log []byte) (end int) {
 	end = min(logHead, len(log))
 	for {
@@ -99,8 +99,8 @@ func wholeRecords(log []byte) (end int) {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// isLog reports whether a file begins like a log: with the number of its encryption key (8 bytes, which are 0) and 12
-// more bytes.
+// isLog reports whether a file that may be unreadable begins like a log: with the number of its encryption key (8
+// bytes, which are 0) and 12 more bytes.
 func isLog(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {
@@ -112,7 +112,7 @@ func isLog(name string) bool {
 	return err == nil && binary.BigEndian.Uint64(head[:]) == 0
 }
 
-// keysReadable reports whether the list of encryption keys can be read, or is missing.
+// keysReadable reports whether the list of encryption keys is readable, or is missing.
 func keysReadable(dir string) bool {
 	if _, err := os.Stat(filepath.Join(dir, badger.KeyRegistryFileName)); err != nil {
 		return true

@@ -107,7 +107,7 @@ func (w *writer) gather() {
 	}
 }
 
-// drain commits what is queued, until the queue is empty.
+// drain has the writer commit what is queued, until the queue is empty.
 func (k *DB) drain() {
 	for {
 		k.mu.Lock()
@@ -191,7 +191,7 @@ func (k *DB) putAhead() {
 	}
 }
 
-// put adds a batch to the open transaction, committing before when it would grow too large.
+// put adds, as the writer does, a batch to the open transaction, committing before when it would grow too large.
 func (k *DB) put(b *Batch) {
 	w := &k.w
 	if b.seq <= w.broken && !b.Must {
@@ -231,8 +231,8 @@ func (k *DB) put(b *Batch) {
 	w.ops += len(b.ops)
 }
 
-// change makes one change in a transaction. A deletion of a damaged record is made only if the record on disk still is
-// damaged: it may have been written again since.
+// change makes, as the writer does, one change in a transaction. A deletion of a damaged record is made only if the
+// record on disk still is damaged: it may have been written again since.
 func (k *DB) change(txn *badger.Txn, o *op, record []byte) error {
 	switch {
 	case o.ifDamaged:
@@ -319,7 +319,8 @@ func allMust(batches []*Batch) bool {
 	return true
 }
 
-// commitNow commits the open transaction with the totals that its batches make. A failed commit drops all of them.
+// commitNow commits the writer's open transaction with the totals that its batches make. A failed commit drops all of
+// them.
 func (k *DB) commitNow() {
 	w := &k.w
 	if len(w.batches) == 0 {
@@ -398,8 +399,8 @@ func (k *DB) IfKept(drops uint64, f func()) bool {
 	return true
 }
 
-// settleLocked takes batches that are committed or dropped out of the overlay and the queue's count. A key that was
-// queued again since stays. The caller holds mu.
+// settleLocked takes batches that the writer has committed or dropped out of the overlay and the queue's count. A key
+// that was queued again since stays. The caller holds mu.
 func (k *DB) settleLocked(batches []*Batch) {
 	for _, b := range batches {
 		for i := range b.ops {
@@ -419,4 +420,14 @@ func (k *DB) fail(err error) {
 		k.log.Error("store write", "error", err)
 	}
 	k.failing = "the last write failed: " + err.Error()
+}
+
+// inWriter calls f in the writer's goroutine, after everything queued before is committed. The error is that of f, or
+// ErrFull when there is no writer any more.
+func (k *DB) inWriter(f func() error) error {
+	taken, err := k.ask(&Batch{do: f})
+	if !taken {
+		return fmt.Errorf("the store is closed: %w", ErrFull)
+	}
+	return err
 }
