@@ -35,3 +35,13 @@ func addressWords(address string) string {
 	}
 	return strings.Join(said, " ")
 }
+
+// address returns what is indexed with the passages of a document beside title and path: the words of its address, and
+// with lead those of its title element that its title lacks.
+func (a *Article) address(lead bool) string {
+	words := addressWords(a.URL)
+	if lead && a.also != "" {
+		words += " " + a.also
+	}
+	return words
+}

@@ -50,7 +50,7 @@ const (
 	withSaid // eight bytes follow
 )
 
-// SumOf tells what was said of a passage from what was said before.
+// SumOf tells what the article of a document said of a passage from what was said before.
 func SumOf(said string) uint64 {
 	if said == "" {
 		return 0

@@ -22,14 +22,14 @@ const (
 	maxChangeBytes = 600 << 10
 )
 
-// Index replaces the passages of d with those given. See indexAll.
+// Index changes the index: it replaces the passages of d with those given. See indexAll.
 func (x *Index) Index(ctx context.Context, d *Document, passages []outline.Passage) error {
 	return x.IndexAll(ctx, []Item{{d, passages}})
 }
 
-// IndexAll indexes several documents, which is faster than one at a time: it puts up to segmentPassages of their
-// passages into one segment. It returns at the first error and keeps what it has indexed by then; a repeated call does
-// the rest.
+// IndexAll changes the index for several documents, which is faster than one at a time: it puts up to segmentPassages
+// of their passages into one segment. It returns at the first error and keeps what it has indexed by then; a repeated
+// call does the rest.
 //
 // A text that another document has, apart from white space, has at most two passages, however many documents have it:
 // see passageFor. The error wraps ErrTooManyPassages when a document has too many.
@@ -58,7 +58,7 @@ func (x *Index) IndexAll(ctx context.Context, docs []Item) error {
 	return c.commit()
 }
 
-// Delete forgets a document.
+// Delete changes the index so that it forgets a document.
 func (x *Index) Delete(ctx context.Context, key page.Key) error {
 	return x.deleteAll(ctx, []page.Key{key})
 }

@@ -1,9 +1,11 @@
 package index
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/readthru/readthru/knowledge/index/rank"
@@ -37,7 +39,7 @@ func (c *change) commit() error {
 	return nil
 }
 
-// write brings a change to the disk.
+// write commits a change to the disk.
 func (c *change) write(seg *segment.Segment, blocks []store.Change, plan *ownership) error {
 	x := c.x
 	var early, last []store.Change
@@ -59,7 +61,7 @@ func (c *change) write(seg *segment.Segment, blocks []store.Change, plan *owners
 	return x.o.Records.Apply(last...)
 }
 
-// rowBlocks returns the blocks of the table of documents in which rows change.
+// rowBlocks returns, for a commit, the blocks of the table of documents in which rows change.
 func rowBlocks(rows map[uint32]docRow) map[uint32]bool {
 	blocks := map[uint32]bool{}
 	for number := range rows {
@@ -68,7 +70,7 @@ func rowBlocks(rows map[uint32]docRow) map[uint32]bool {
 	return blocks
 }
 
-// sizeOf returns how much changes take of a transaction of the store, in bytes, as the store counts.
+// sizeOf returns how much of a commit changes take of a transaction of the store, in bytes, as the store counts.
 func sizeOf(changes []store.Change) int {
 	n := 0
 	for i := range changes {
@@ -77,7 +79,7 @@ func sizeOf(changes []store.Change) int {
 	return n
 }
 
-// ApplyAll applies independent changes in as few transactions as possible.
+// ApplyAll commits independent changes in as few transactions as possible.
 func ApplyAll(r records, changes []store.Change) error {
 	for len(changes) > 0 {
 		n, bytes := 0, 0
@@ -95,7 +97,8 @@ func ApplyAll(r records, changes []store.Change) error {
 	return nil
 }
 
-// segment returns a segment of the new passages and the records of its blocks, or nil if there are no new passages.
+// segment returns, to be committed, a segment of the new passages and the records of its blocks, or nil if there are no
+// new passages.
 func (c *change) segment() (*segment.Segment, []store.Change, error) {
 	if len(c.hashes) == 0 {
 		return nil, nil, nil
@@ -139,8 +142,8 @@ type ownership struct {
 	puts     []store.Change
 }
 
-// plan computes the records of ownership: which passages die or lose the owner in their table, and which further
-// passages documents own.
+// plan computes the records of ownership that are committed: which passages die or lose the owner in their table, and
+// which further passages documents own.
 func (c *change) plan(fresh *segment.Segment) *ownership {
 	x := c.x
 	o := &ownership{sharedBy: map[uint32][]uint32{}}
@@ -276,11 +279,41 @@ func (c *change) applyToMemory(fresh *segment.Segment, o *ownership) (added, rem
 	return added, removed
 }
 
-// without returns a sorted list without a number, as a copy: searches may hold the old one.
+// without returns, after a commit, a sorted list without a number, as a copy: searches may hold the old one.
 func without(list []uint32, n uint32) []uint32 {
 	i, has := slices.BinarySearch(list, n)
 	if !has {
 		return slices.Clone(list)
 	}
 	return slices.Delete(slices.Clone(list), i, i+1)
+}
+
+// sweep deletes what a change that was not committed left behind: parts of segments that are not listed.
+func (x *Index) sweep() error {
+	listed := map[uint32]bool{}
+	for _, s := range x.segments {
+		listed[s.ID] = true
+	}
+	for _, prefix := range []string{segment.BlockPrefix, segment.TablePrefix, segment.ChangesPrefix} {
+		from := prefix
+		for {
+			found := ""
+			x.o.Records.Keys(prefix, from, func(key string) bool { found = key; return false })
+			if found == "" {
+				break
+			}
+			id := binary.BigEndian.Uint32([]byte(found[len(prefix):]))
+			x.lastSegment.Store(max(x.lastSegment.Load(), id))
+			if !listed[id] {
+				if err := DeletePrefix(x.o.Records, prefix+segment.BigEndian(id)); err != nil {
+					return err
+				}
+			}
+			if id == math.MaxUint32 {
+				break
+			}
+			from = prefix + segment.BigEndian(id+1)
+		}
+	}
+	return nil
 }

@@ -25,7 +25,7 @@ type docTable struct {
 
 const documentBlock = 128
 
-// encodeBlock encodes a block of rows with the changes of changed.
+// encodeBlock encodes a block of rows of the table of documents with the changes of changed.
 func (d *docTable) encodeBlock(block uint32, changed map[uint32]docRow) []byte {
 	from := block * documentBlock
 	to := min(from+documentBlock, uint32(len(d.rows)))
@@ -107,8 +107,8 @@ type names struct {
 	numbers map[string]uint32
 }
 
-// number returns the number of a host or kind, and gives a new name the next one: many documents share few names, so
-// rows hold numbers.
+// number returns the number of a host or kind in the table of documents, and gives a new name the next one: many
+// documents share few names, so rows hold numbers.
 func (n *names) number(name string) uint32 {
 	i, ok := n.numbers[name]
 	if !ok {

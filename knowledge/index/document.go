@@ -90,8 +90,9 @@ type Hit struct {
 // Term is a part of a hit's score.
 type Term = rank.Term
 
-// Notes returns what to say about a query beside its hits: which words were looked for in another form and how to
-// prevent that, and which no page has. Each is a sentence that begins with a small letter, without a full stop.
+// Notes returns what to say about a query and its documents beside its hits: which words were looked for in another
+// form and how to prevent that, and which no page has. Each is a sentence that begins with a small letter, without a
+// full stop.
 func (r *Results) Notes() (notes []string) {
 	for _, c := range r.Corrected {
 		notes = append(notes, c.String())
@@ -142,6 +143,7 @@ func (r *Results) AsTyped(text string) string {
 	return typed.String() + text[at:]
 }
 
+// corrected reports whether words of the query were looked for, in the documents, in another form.
 func (r *Results) corrected(words string) bool {
 	return slices.ContainsFunc(r.Corrected, func(c query.Correction) bool { return c.From == words })
 }

@@ -25,11 +25,13 @@ type landmarked struct {
 	defined outline.Definition
 }
 
+// newLandmarked returns a document whose landmarks may bring it favour.
 func newLandmarked(md []byte) *landmarked {
 	return &landmarked{md: md, defined: outline.Definition{Landmark: -1}}
 }
 
-// readLandmarks finds the landmarks of the text, the first time. A text that is too long has none.
+// readLandmarks finds the landmarks of the text for which it may be favoured, the first time. A text that is too long
+// has none.
 func (w *landmarked) readLandmarks(names []string) {
 	if w.known || len(w.md) > outline.MaxWalked {
 		return
@@ -98,8 +100,8 @@ func (x *Index) favourSites(parsed *query.Parsed, found []match) {
 	sortMatches(found)
 }
 
-// siteNames returns what a host is called by: its names but the last, and the parts of those, without the ones that
-// many sites have.
+// siteNames returns the names of a site, by which a query may favour it: its names but the last, and the parts of
+// those, without the ones that many sites have.
 func siteNames(host string) (names []string) {
 	host, _, _ = strings.Cut(host, ":")
 	labels := strings.Split(host, ".")

@@ -49,8 +49,8 @@ func (f *documentFilter) accepts(row *docRow) bool {
 		(f.q.Since.IsZero() || row.fetched >= f.q.Since.Unix())
 }
 
-// allowed returns for each segment the passages that may be hits, of among if that is not nil; nil: all. The caller
-// holds mu.
+// allowed returns for each segment the passages that a filter lets be hits, of among if that is not nil; nil: all. The
+// caller holds mu.
 func (x *Index) allowed(docs segment.Bitset, among *roaring.Bitmap) []segment.Bitset {
 	sets := make([]segment.Bitset, len(x.segments))
 	at := make(map[*segment.Segment]segment.Bitset, len(x.segments))
@@ -89,7 +89,7 @@ func (x *Index) allowed(docs segment.Bitset, among *roaring.Bitmap) []segment.Bi
 	return sets
 }
 
-// ownersIn returns those owners of a passage that may be hits, the first maxOwners. The caller holds mu.
+// ownersIn returns those owners of a passage that a filter lets be hits, the first maxOwners. The caller holds mu.
 func (x *Index) ownersIn(s *segment.Segment, ord uint32, docs segment.Bitset) []uint32 {
 	owners := x.owners(s, ord)
 	if docs != nil {

@@ -24,14 +24,15 @@ const SureOf = 10
 // SameScore is how much cosines may differ that are the same but for rounding.
 const SameScore = 1e-6
 
-// says reports whether vectors tell anything: not those of a model that gives every text the same vector, which its
-// trial has shown and which prefer no passage to another.
+// says reports whether vectors tell anything that is worth a fusion: not those of a model that gives every text the
+// same vector, which its trial has shown and which prefer no passage to another.
 func (m Meaning) says() bool {
 	n := len(m.Passages)
 	return n > 0 && (!m.Failed || m.Passages[0].Score-m.Passages[min(n, SureOf)-1].Score > SameScore)
 }
 
-// askVectors starts to rank passages by vectors while the caller goes on. It returns nil if there are no vectors.
+// askVectors starts to rank passages by vectors, for the fusion of both rankings, while the caller goes on. It returns
+// nil if there are no vectors.
 func (x *Index) askVectors(ctx context.Context, q *Query, allow *roaring.Bitmap) <-chan Meaning {
 	answer := make(chan Meaning, 1)
 	if x.o.Vectors == nil {
@@ -65,7 +66,7 @@ const (
 // fusedScores are what words and vectors made of the score of a passage that was fused.
 type fusedScores struct{ words, vectors float64 }
 
-// share returns how much the nearest vector is worth, as a share of the best score by words.
+// share returns, for the fusion, how much the nearest vector is worth, as a share of the best score by words.
 func share(trust, coverage float64) float64 {
 	return trust * (besideWords + withoutWords*(1-coverage))
 }
@@ -116,7 +117,7 @@ func (x *Index) fuse(found lexicalResult, near Meaning, q *Query, allow *roaring
 	return all
 }
 
-// sortMatches sorts passages by their scores, the best first.
+// sortMatches sorts passages by their scores after the fusion, the best first.
 func sortMatches(list []match) {
 	slices.SortFunc(list, func(a, b match) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.number, b.number))

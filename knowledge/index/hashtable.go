@@ -18,6 +18,7 @@ type hashTable struct {
 	hashOf func(number uint32) (hash [16]byte, ok bool)
 }
 
+// slotOf returns the slot of a hash table that a number with some bits of its hash fills.
 func slotOf(hash [16]byte, number uint32) uint64 {
 	return uint64(binary.BigEndian.Uint32(hash[:]))<<32 | uint64(number+1)
 }

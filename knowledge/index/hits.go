@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"io"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/knowledge/excerpt"
 	"github.com/readthru/readthru/knowledge/index/query"
-	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -36,8 +34,8 @@ type ranked struct {
 // rank.
 const secondPassage, thirdPassage = .3, .1
 
-// groupByDocument ranks documents by their passages, which are in order: the score of the best, and decreasing shares
-// of the second and third.
+// groupByDocument makes hits: it ranks documents by their passages, which are in order: the score of the best, and
+// decreasing shares of the second and third.
 func groupByDocument(found []match) []ranked {
 	at := map[uint32]int{}
 	var docs []ranked
@@ -66,7 +64,7 @@ func groupByDocument(found []match) []ranked {
 	return docs
 }
 
-// sortRanked sorts documents by their scores, the best first.
+// sortRanked sorts hits, documents by their scores, the best first.
 func sortRanked(docs []ranked) {
 	slices.SortFunc(docs, func(a, b ranked) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc))
@@ -142,7 +140,8 @@ func (x *Index) present(ctx context.Context, results *Results, docs []ranked, pa
 	return hits, nil
 }
 
-// shown returns the texts of a document, and that of its passage best: its nameplate only where it has nothing else.
+// shown returns what a hit shows: the texts of a document, and that of its passage best: its nameplate only where it
+// has nothing else.
 func (x *Index) shown(key page.Key, a *Article, best int) *shown {
 	if a.passages[best].isNameplate() {
 		best = 0
@@ -167,8 +166,8 @@ func (x *Index) shown(key page.Key, a *Article, best int) *shown {
 	return s
 }
 
-// repeats reports whether a document says what one shown before says: its best passage has the same text, or four
-// fifths of all have.
+// repeats reports whether a hit says what one before says: its best passage has the same text, or four fifths of all
+// have.
 func (s *shown) repeats(before *shown) bool {
 	if s.best == before.best {
 		return true
@@ -187,8 +186,8 @@ func (s *shown) repeats(before *shown) bool {
 	return 5*both >= 4*(len(s.texts)+len(before.texts)-both)
 }
 
-// sayTheSame reports whether a document, whose text is md, has the same title and words as one shown before. Pages of
-// two trees of a manual, one of which is not translated yet, differ in where their links lead.
+// sayTheSame reports whether the document of a hit, whose text is md, has the same title and words as one shown before.
+// Pages of two trees of a manual, one of which is not translated yet, differ in where their links lead.
 func (x *Index) sayTheSame(now, before *shown, md []byte) bool {
 	if now.title != before.title || len(now.texts) != len(before.texts) || len(md) == 0 { // it cannot be read
 		return false
@@ -204,7 +203,7 @@ func (x *Index) sayTheSame(now, before *shown, md []byte) bool {
 	return now.words == before.words
 }
 
-// readWords notes the words of the document's text.
+// readWords notes the words of the text of a hit's document.
 func (s *shown) readWords(md []byte) {
 	words := sha256.New()
 	for line := range bytes.Lines(md) {
@@ -255,17 +254,6 @@ func (x *Index) hit(key page.Key, a *Article, p *place, w *landmarked, parsed *q
 	return h
 }
 
-// PassageID returns the id of a passage of a document, as it is shown: the doc and the first 8 hex digits of the hash.
-func PassageID(doc page.Key, hash [16]byte) string {
-	return doc.Doc() + "-" + hex.EncodeToString(hash[:4])
-}
-
-// passageAt returns the passage that holds a place of the text, or else the first behind it: headings over a block that
-// just fits a passage are in none. It is -1 if there is none.
-func (a *Article) passageAt(at int) int {
-	return slices.IndexFunc(a.passages, func(p place) bool { return at < p.end })
-}
-
 // show sets the snippet of a hit and, where the landmarks are known, the one that it stands under with the link to
 // that. Text is the passage.
 func (x *Index) show(h *Hit, key page.Key, text string, w *landmarked, p *place, parsed *query.Parsed,
@@ -311,39 +299,4 @@ func (x *Index) show(h *Hit, key page.Key, text string, w *landmarked, p *place,
 	if fragment := outline.AnchorOf(list, at, defined.Term, anchors); fragment != "" {
 		h.Link = page.WithFragment(h.URL, fragment)
 	}
-}
-
-// divide cuts a passage where landmarks (headings, definitions) begin in it, so that a snippet is of one place.
-func divide(md []byte, p *place, inside []outline.Landmark) (parts []string) {
-	at := p.start
-	for _, l := range inside {
-		if l.Start >= p.end {
-			break
-		}
-		parts = append(parts, string(md[at:l.Start]))
-		at = l.Start
-	}
-	parts = append(parts, string(md[at:p.end])+p.after)
-	parts[0] = p.before + parts[0]
-	return parts
-}
-
-// HashOf returns the hash of a live passage; ok is false if there is none of this number.
-func (x *Index) HashOf(number uint32) (hash [16]byte, ok bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.hashIn(number)
-}
-
-// hashIn is HashOf for a caller who holds mu.
-func (x *Index) hashIn(number uint32) (hash [16]byte, ok bool) {
-	s := segment.Of(x.segments, number)
-	if s == nil {
-		return hash, false
-	}
-	ord, ok := s.Ordinal(number)
-	if ok {
-		hash = s.Hashes[ord]
-	}
-	return hash, ok
 }

@@ -142,7 +142,7 @@ type sums struct {
 	titled, underPaths int   // passages that have the field
 }
 
-// add counts the lengths of a passage among those of all, or with sign -1 takes them out.
+// add counts, for the index, the lengths of a passage among those of all, or with sign -1 takes them out.
 func (s *sums) add(l segment.Lengths, sign int) {
 	s.passages += sign
 	s.text += int64(sign) * int64(l.Text)
@@ -156,8 +156,8 @@ func (s *sums) add(l segment.Lengths, sign int) {
 	}
 }
 
-// averages returns the average lengths of fields, in words, by which scores are normalised; at least 1. Titles and
-// paths count only where there are some.
+// averages returns the average lengths of fields in the index, in words, by which scores are normalised; at least 1.
+// Titles and paths count only where there are some.
 func (s *sums) averages() segment.Averages {
 	mean := func(sum int64, n int) float64 {
 		if n == 0 {
@@ -297,8 +297,8 @@ func (x *Index) clear() error {
 	return x.o.Records.Apply(store.Change{Key: indexVersionKey, Value: x.next.encode()})
 }
 
-// DeletePrefix deletes all records whose keys begin with prefix, some thousands in a transaction. If it is interrupted,
-// a second call goes on.
+// DeletePrefix deletes all records of an index whose keys begin with prefix, some thousands in a transaction. If it is
+// interrupted, a second call goes on.
 func DeletePrefix(r records, prefix string) error {
 	for {
 		var changes []store.Change
@@ -435,4 +435,20 @@ func (x *Index) Stats() Stats {
 		s.Dead += seg.Len() - seg.Live
 	}
 	return s
+}
+
+// NumbersOf returns the numbers of those of some documents that are indexed.
+func (x *Index) NumbersOf(keys map[page.Key]struct{}) *roaring.Bitmap {
+	numbers := roaring.New()
+	if len(keys) == 0 {
+		return numbers
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for n, row := range x.docs.rows {
+		if _, ok := keys[row.key]; ok && row.live {
+			numbers.Add(uint32(n))
+		}
+	}
+	return numbers
 }

@@ -3,13 +3,12 @@ package index
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/readthru/readthru/knowledge/analysis"
 	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
-// encode returns the record of the next numbers.
+// encode returns the record of the next numbers, which is loaded first.
 func (c counters) encode() []byte {
 	b := binary.AppendUvarint(nil, analysis.Version)
 	for _, n := range []uint32{c.passage, c.document} {
@@ -110,37 +109,7 @@ func (x *Index) loadShared(doc uint32, numbers []uint32) {
 	x.sharedBy[doc] = numbers
 }
 
-// sweep deletes what an uncommitted change left behind: parts of segments that are not listed.
-func (x *Index) sweep() error {
-	listed := map[uint32]bool{}
-	for _, s := range x.segments {
-		listed[s.ID] = true
-	}
-	for _, prefix := range []string{segment.BlockPrefix, segment.TablePrefix, segment.ChangesPrefix} {
-		from := prefix
-		for {
-			found := ""
-			x.o.Records.Keys(prefix, from, func(key string) bool { found = key; return false })
-			if found == "" {
-				break
-			}
-			id := binary.BigEndian.Uint32([]byte(found[len(prefix):]))
-			x.lastSegment.Store(max(x.lastSegment.Load(), id))
-			if !listed[id] {
-				if err := DeletePrefix(x.o.Records, prefix+segment.BigEndian(id)); err != nil {
-					return err
-				}
-			}
-			if id == math.MaxUint32 {
-				break
-			}
-			from = prefix + segment.BigEndian(id+1)
-		}
-	}
-	return nil
-}
-
-// unreadable records that a segment could not be read. The caller holds mu for reading.
+// unreadable records that a segment could not be loaded. The caller holds mu for reading.
 func (x *Index) unreadable(s *segment.Segment, err error) {
 	if !x.damaged.Swap(true) {
 		x.o.Log.Error("index is damaged and must be rebuilt", "segment", s.ID, "error", err)

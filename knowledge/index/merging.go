@@ -111,7 +111,8 @@ func (x *Index) mergeAll(ctx context.Context) error {
 	}
 }
 
-// Purge rewrites the segments that hold passages that have died by now, so that their words are no longer stored.
+// Purge merges anew: it rewrites the segments that hold passages that have died by now, so that their words are no
+// longer stored.
 func (x *Index) Purge(ctx context.Context) error {
 	x.merging.mu.Lock()
 	defer x.merging.mu.Unlock()
@@ -311,7 +312,7 @@ func (x *Index) swap(group []*segment.Segment, merged *segment.Segment) error {
 	return nil
 }
 
-// drop deletes the terms and the table of a segment that is not listed.
+// drop deletes the terms and the table of a segment that merging has replaced, or that is not listed.
 func (x *Index) drop(id uint32) error {
 	for _, prefix := range []string{segment.BlockPrefix, segment.TablePrefix, segment.ChangesPrefix} {
 		if err := DeletePrefix(x.o.Records, prefix+segment.BigEndian(id)); err != nil {

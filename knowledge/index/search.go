@@ -98,7 +98,7 @@ func (x *Index) search(ctx context.Context, q Query, allow *roaring.Bitmap) (*Re
 	return results, err
 }
 
-// degrade notes that something took no part in the ranking, and why.
+// degrade notes that something took no part in the search, and why.
 func (r *Results) degrade(how string, why error) {
 	if r.Degraded {
 		r.Reason += "; "
@@ -124,8 +124,8 @@ type lexicalResult struct {
 	unknown  []string // words of the query that no passage has
 }
 
-// lexical ranks passages by the words of a query. Before, it adds stems of other languages than English to the query,
-// and puts other words in the place of those that hardly any passage has.
+// lexical searches by words: it ranks passages by those of a query. Before, it adds stems of other languages than
+// English to the query, and puts other words in the place of those that hardly any passage has.
 func (x *Index) lexical(ctx context.Context, parsed *query.Parsed, q *Query, allow *roaring.Bitmap) (
 	found lexicalResult, err error,
 ) {
@@ -164,7 +164,7 @@ func (x *Index) view() *segment.View {
 	return &segment.View{Segments: x.segments, Blocks: x.blocks, Unreadable: x.unreadable}
 }
 
-// newScorer returns a scorer for a query. The caller holds mu as long as it uses the scorer.
+// newScorer returns a scorer for a search. The caller holds mu as long as it uses the scorer.
 func (x *Index) newScorer(q *query.Parsed) *rank.Scorer {
 	return rank.New(x.view(), x.sums.averages(), x.pruneFrom, q)
 }
