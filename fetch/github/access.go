@@ -23,7 +23,7 @@ type credential struct {
 	secret string
 }
 
-// parseCredential reads a token of the configuration: a token, or user:password. It is nil for an empty one.
+// parseCredential reads a credential of the configuration: a token, or user:password. It is nil for an empty one.
 func parseCredential(token string) *credential {
 	if token == "" {
 		return nil
@@ -34,8 +34,8 @@ func parseCredential(token string) *credential {
 	return &credential{secret: token}
 }
 
-// authorise adds the credential to the fields of a request to a forge or its API, in the scheme that hosts of this kind
-// take. A nil credential adds nothing.
+// authorise gives access: it adds the credential to the fields of a request to a forge or its API, in the scheme that
+// hosts of this kind take. A nil credential adds nothing.
 func (h *host) authorise(fields http.Header, c *credential) {
 	switch {
 	case c == nil:
@@ -48,8 +48,8 @@ func (h *host) authorise(fields http.Header, c *credential) {
 	}
 }
 
-// forGit returns the value of Authorization for git and for git's list of branches, which take a user and a password;
-// empty without a credential.
+// forGit returns, for access by git, the value of Authorization for git and for git's list of branches, which take a
+// user and a password; empty without a credential.
 func (h *host) forGit(c *credential) string {
 	if c == nil {
 		return ""
@@ -60,7 +60,7 @@ func (h *host) forGit(c *credential) string {
 	return basicAuth(h.forge().gitUser(), c.secret)
 }
 
-// basicAuth returns the value of Authorization for a user and a password (RFC 7617).
+// basicAuth returns, for access to a forge, the value of Authorization for a user and a password (RFC 7617).
 func basicAuth(user, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 }
@@ -81,8 +81,8 @@ type wallet struct {
 	asked time.Time
 }
 
-// open returns the forge's credential; nil if there is none. It may run a program and wait for it, helperTimeout at
-// most.
+// open returns the forge's credential for access; nil if there is none. It may run a program and wait for it,
+// helperTimeout at most.
 func (w *wallet) open(ctx context.Context) *credential {
 	if w.configured != nil || w.ask == nil {
 		return w.configured
@@ -98,12 +98,12 @@ func (w *wallet) open(ctx context.Context) *credential {
 	return w.known
 }
 
-// mayHave reports whether there may be a credential, without asking for it.
+// mayHave reports whether there may be a credential for access, without asking for it.
 func (w *wallet) mayHave() bool { return w.configured != nil || w.ask != nil }
 
-// fromHelper returns what git's credential helpers know for a forge, as the user has configured them; nil if they know
-// nothing. They are not let ask the user, by a prompt or a window: nobody may be there. Unlike other runs of git this
-// one has the user's configuration and environment.
+// fromHelper returns the access that git's credential helpers know for a forge, as the user has configured them; nil if
+// they know nothing. They are not let ask the user, by a prompt or a window: nobody may be there. Unlike other runs of
+// git this one has the user's configuration and environment.
 func (r *Reader) fromHelper(ctx context.Context, h *host) *credential {
 	program, err := exec.LookPath(r.o.Git)
 	if err != nil {
@@ -143,6 +143,7 @@ type limited struct {
 	left int
 }
 
+// Write implements [io.Writer]: it takes no more than the answer of a credential helper may have.
 func (l *limited) Write(p []byte) (int, error) {
 	if l.left -= len(p); l.left < 0 {
 		return 0, io.ErrShortWrite
@@ -153,16 +154,18 @@ func (l *limited) Write(p []byte) (int, error) {
 // refusedError is an answer by which a host may hide what it shows with a credential.
 type refusedError struct{ error }
 
+// Unwrap returns the error that says how access was refused.
 func (e *refusedError) Unwrap() error { return e.error }
 
-// private reports whether the target's repository is known to need a credential, since less than projectLifetime ago.
+// private reports whether the target's repository is known to need a credential for access, since less than
+// projectLifetime ago.
 func (r *Reader) private(t *Target) bool {
 	known, ok := r.projects.Get(t.forge().repository(t).String())
 	return ok && known.Private && time.Since(known.asked) < projectLifetime
 }
 
-// markPrivate remembers that the target's repository needs a credential, so that the next request to it is sent with
-// one at once.
+// markPrivate remembers that the target's repository needs a credential for access, so that the next request to it is
+// sent with one at once.
 func (r *Reader) markPrivate(t *Target) {
 	key := t.forge().repository(t).String()
 	p := project{asked: time.Now()}
@@ -201,4 +204,13 @@ func (r *Reader) shown(ctx context.Context, t *Target, ask func(*credential) err
 	}
 	r.markPrivate(t)
 	return true, nil
+}
+
+// wallet returns the wallet of a host with a token, which may be empty.
+func (r *Reader) wallet(h *host, token string) *wallet {
+	w := &wallet{configured: parseCredential(token)}
+	if r.o.CredentialHelper && r.o.Git != "" {
+		w.ask = func(ctx context.Context) *credential { return r.fromHelper(ctx, h) }
+	}
+	return w
 }

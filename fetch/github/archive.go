@@ -69,6 +69,7 @@ var readmeNames = []string{"readme.md", "readme.rst", "readme.txt", "readme"}
 // limitError names the limit that an archive exceeds.
 type limitError string
 
+// Error says which limit of an archive was exceeded.
 func (e limitError) Error() string { return "the archive exceeds the limit of " + string(e) }
 
 // A meter counts the bytes read from a stream and fails at a limit, for archives and for the tunnel of git.
@@ -78,6 +79,7 @@ type meter struct {
 	limit func(n int64) error
 }
 
+// Read implements [io.Reader]: it counts what is read of an archive, and ends beyond its limits.
 func (m *meter) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
 	m.n += int64(n)
@@ -251,7 +253,8 @@ func (t *archive) readmeRankOf(name string) int {
 	return readmeRank(name)
 }
 
-// readmeRank returns the index of a file's name in readmeNames, or len(readmeNames). Case does not matter.
+// readmeRank returns, of a file in an archive, the index of a file's name in readmeNames, or len(readmeNames). Case
+// does not matter.
 func readmeRank(name string) int {
 	for rank, readme := range readmeNames {
 		if strings.EqualFold(name, readme) {
@@ -293,7 +296,7 @@ func (t *archive) leftOut(name string) reason {
 	return ""
 }
 
-// commitID reports whether s is the id of a commit of git: SHA-1 or SHA-256 in hex.
+// commitID reports whether s, which an archive names, is the id of a commit of git: SHA-1 or SHA-256 in hex.
 func commitID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

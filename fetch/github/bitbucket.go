@@ -11,25 +11,25 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// bucket is the forge Bitbucket Cloud.
-type bucket struct{}
+// bitbucket is the forge Bitbucket Cloud.
+type bitbucket struct{}
 
-func (bucket) repository(t *Target) *url.URL { return below(t.api, "repositories/"+t.place(), "") }
+func (bitbucket) repository(t *Target) *url.URL { return below(t.api, "repositories/"+t.place(), "") }
 
-func (bucket) archive(t *Target, ref, _ string) *url.URL {
+func (bitbucket) archive(t *Target, ref, _ string) *url.URL {
 	ref = cmp.Or(ref, "HEAD")
 	return below(t.base, t.place()+"/get/"+escape(ref)+".tar.gz", "")
 }
 
-func (bucket) raw(t *Target, refAndFile string) *url.URL {
+func (bitbucket) raw(t *Target, refAndFile string) *url.URL {
 	return below(t.base, t.place()+"/raw/"+refAndFile, "")
 }
 
-func (bucket) blob(t *Target, ref, file string) *url.URL {
+func (bitbucket) blob(t *Target, ref, file string) *url.URL {
 	return below(t.base, t.place()+"/src/"+ref+"/"+file, "")
 }
 
-func (bucket) gitUser() string { return "x-token-auth" }
+func (bitbucket) gitUser() string { return "x-token-auth" }
 
 // bucketIssue is an issue or a pull request in Bitbucket's API, whose two kinds have different names for the same
 // things.
@@ -95,7 +95,7 @@ type bucketComments struct {
 }
 
 // discussion reads an issue or a pull request of Bitbucket, in the form that discussions of GitHub have.
-func (b bucket) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
+func (b bitbucket) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
 	kind, n := "issues", r.t.IssueNumber
 	if r.t.PRNumber > 0 {
 		kind, n = "pullrequests", r.t.PRNumber
@@ -136,7 +136,7 @@ func (b bucket) discussion(ctx context.Context, r *read) (*discussion, http.Head
 
 // comments reads the comments at u of Bitbucket's API into d, page after page, maxComments at most. The address of the
 // next page is believed only if it is at the same origin: the credential goes with it.
-func (bucket) comments(ctx context.Context, r *read, u *url.URL, d *discussion) error {
+func (bitbucket) comments(ctx context.Context, r *read, u *url.URL, d *discussion) error {
 	next := below(u, "", fmt.Sprintf("pagelen=%d", commentsPage))
 	size, deleted := 0, 0
 	for seen := 0; next != nil && seen < maxComments; {

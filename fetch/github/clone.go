@@ -141,8 +141,8 @@ var gitSettings = []string{
 	"advice.detachedHead=false",
 }
 
-// run runs one git command in a process group with limits; out may be nil. The error holds the last line that git wrote
-// to standard error, or is the cause of the context's end.
+// run runs one git command, such as clone, in a process group with limits; out may be nil. The error holds the last
+// line that git wrote to standard error, or is the cause of the context's end.
 func (g *gitCommand) run(ctx context.Context, out io.Writer, args ...string) error {
 	var full []string
 	for _, s := range gitSettings {
@@ -192,6 +192,7 @@ type tail struct{ text []byte }
 // tailSize is how much of what git writes to standard error is kept, in bytes.
 const tailSize = 2 << 10
 
+// Write implements [io.Writer]: it keeps the end of what git, as it clones, writes to standard error.
 func (t *tail) Write(p []byte) (int, error) {
 	t.text = append(t.text, p...)
 	if over := len(t.text) - tailSize; over > 0 {
@@ -200,5 +201,6 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// line returns the last line that git wrote to standard error, cut to 200 characters; empty if it wrote none.
+// line returns the last line that git, as it cloned, wrote to standard error, cut to 200 characters; empty if it wrote
+// none.
 func (t *tail) line() string { return clip.LastLine(string(t.text), 200) }

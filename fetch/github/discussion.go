@@ -111,7 +111,7 @@ func (r *read) requestDiscussion(ctx context.Context) (*Page, error) {
 }
 
 // discussion reads an issue or pull request of GitHub: its opening, its comments, and those on lines of a pull request.
-func (hub) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
+func (githubForge) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
 	repo, n := forges[page.GitHub].repository(r.t), r.number()
 	d, head, err := r.opening(ctx, repo)
 	if err != nil {
@@ -126,11 +126,11 @@ func (hub) discussion(ctx context.Context, r *read) (*discussion, http.Header, e
 	return d, head, err
 }
 
-// number returns the number of the issue or pull request that is read.
+// number returns the number of the discussion, the issue or pull request that is read.
 func (r *read) number() string { return fmt.Sprint(max(r.t.IssueNumber, r.t.PRNumber)) }
 
-// opening reads an issue or a pull request without its comments, from the API of a repository at GitHub or a forge
-// whose API is made after it.
+// opening reads a discussion, an issue or a pull request, without its comments, from the API of a repository at GitHub
+// or a forge whose API is made after it.
 func (r *read) opening(ctx context.Context, repo *url.URL) (*discussion, http.Header, error) {
 	d := &discussion{Target: r.t}
 	head, private, err := r.apiShown(ctx, repo.JoinPath("issues", r.number()), r.validator, &d.issue)
@@ -147,8 +147,8 @@ func (r *read) opening(ctx context.Context, repo *url.URL) (*discussion, http.He
 	return d, head, nil
 }
 
-// comments reads n comments at u of an API that counts pages as GitHub's does, at most maxComments, with a query
-// besides that of the pages.
+// comments reads n comments of a discussion at u of an API that counts pages as GitHub's does, at most maxComments,
+// with a query besides that of the pages.
 func comments[T any](ctx context.Context, r *read, u *url.URL, query string, n int) (list []T, err error) {
 	for number := 1; len(list) < min(n, maxComments); number++ {
 		next := *u
@@ -223,7 +223,7 @@ func (d *discussion) page() *Page {
 	return p
 }
 
-// changes says how much a pull request changes, as far as the forge says it.
+// changes says, in a discussion, how much a pull request changes, as far as the forge says it.
 func (p *pull) changes() string {
 	var parts []string
 	if p.Commits > 0 {
@@ -287,7 +287,7 @@ func (t *Target) writeBody(b *strings.Builder, body string, p *Page) {
 	b.Write(p.readmeMarkdown("comment.md", []byte(body), t.linksOf("HEAD", ".")))
 }
 
-// day returns the date of t in UTC; empty for the zero time.
+// day returns, for a discussion, the date of t in UTC; empty for the zero time.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -295,7 +295,7 @@ func day(t time.Time) string {
 	return t.UTC().Format(time.DateOnly)
 }
 
-// names lists names of labels or people on one line, with commas; empty ones are left out.
+// names lists names of a discussion's labels or people on one line, with commas; empty ones are left out.
 func names[T any](list []T, name func(T) string) string {
 	var all []string
 	for _, v := range list {
@@ -306,13 +306,13 @@ func names[T any](list []T, name func(T) string) string {
 	return strings.Join(all, ", ")
 }
 
-// singleLine returns foreign text, such as a title, on one line, without invisible characters.
+// singleLine returns foreign text of a discussion, such as a title, on one line, without invisible characters.
 func singleLine(s string) string {
 	return strings.Join(strings.Fields(string(convert.CleanText([]byte(s), "").Text)), " ")
 }
 
-// inlineText returns foreign text on one line of markdown, with characters replaced that would begin HTML or code, or
-// the address of a link: GitHub shows them as they are.
+// inlineText returns foreign text of a discussion on one line of markdown, with characters replaced that would begin
+// HTML or code, or the address of a link: GitHub shows them as they are.
 func inlineText(s string) string {
 	return strings.NewReplacer("<", "&lt;", "`", "'", "](", `]\(`).Replace(singleLine(s))
 }

@@ -31,8 +31,8 @@ func (t *Target) Refs() []string {
 // begins.
 func (t *Target) RawURL(ref string) *url.URL { return t.forge().raw(t, ref) }
 
-// Private reports whether the target is known to need a credential that there may be. Then the caller asks for a file
-// by Content at once.
+// Private reports whether the target, a file, is known to need a credential that there may be. Then the caller asks for
+// a file by Content at once.
 func (r *Reader) Private(t *Target) bool { return r.private(t) && t.wallet.mayHave() }
 
 // MayBePrivate reports whether there may be a credential for the target, so that Content is worth a try when the file
@@ -121,8 +121,8 @@ func (t *Target) refOf(ref string) string {
 	return strings.TrimSuffix(ref, "/"+lastSegments(ref, t.Path))
 }
 
-// BranchOf returns the name of the branch in one of Refs, for people: without what tells branches, tags and commits
-// apart in URLs.
+// BranchOf returns the name of a file's branch in one of Refs, for people: without what tells branches, tags and
+// commits apart in URLs.
 func (t *Target) BranchOf(ref string) string {
 	name := t.refOf(ref)
 	for _, prefix := range []string{"refs/heads/", "refs/tags/", "branch/", "tag/", "commit/"} {

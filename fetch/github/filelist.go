@@ -48,7 +48,7 @@ func fileList(files []string) string {
 	return b.String()
 }
 
-// foldersOf returns the tree of the folders that hold a repository's files.
+// foldersOf returns, for the list of files, the tree of the folders that hold a repository's files.
 func foldersOf(files []string) *folder {
 	top := &folder{}
 	known := map[string]*folder{"": top}
@@ -74,7 +74,7 @@ func foldersOf(files []string) *folder {
 	return top
 }
 
-// sort orders a folder's files and subfolders by name, and sets their totals.
+// sort orders, for the list, a folder's files and subfolders by name, and sets their totals.
 func (d *folder) sort() {
 	slices.Sort(d.files)
 	slices.SortFunc(d.subs, func(a, b *folder) int { return strings.Compare(a.path, b.path) })
@@ -101,8 +101,8 @@ func (d *folder) cost() int {
 	return n
 }
 
-// write writes the lines of a folder that are open, and of its subfolders. The top has a line for each of its files,
-// and up to twice as many files as another folder names.
+// write writes the lines of the list of files of a folder that are open, and of its subfolders. The top has a line for
+// each of its files, and up to twice as many files as another folder names.
 func (d *folder) write(b *strings.Builder) {
 	switch {
 	case !d.open:
@@ -130,7 +130,7 @@ func (d *folder) write(b *strings.Builder) {
 	}
 }
 
-// counted returns a number with its noun: "1 file", "2 files".
+// counted returns, for the list of files, a number with its noun: "1 file", "2 files".
 func counted(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

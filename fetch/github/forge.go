@@ -1,10 +1,10 @@
 package github
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/readthru/readthru/page"
@@ -34,10 +34,11 @@ type forge interface {
 
 // forges are the kinds of hosts that this package reads, by their names in the configuration.
 var forges = map[page.Forge]forge{
-	page.GitHub: hub{}, page.GitLab: lab{}, page.Gitea: tea{}, page.Bitbucket: bucket{},
+	page.GitHub: githubForge{}, page.GitLab: gitlab{}, page.Gitea: gitea{}, page.Bitbucket: bitbucket{},
 }
 
-// escape returns a path, such as a branch with slashes, for use in a URL: its segments are escaped, the slashes stay.
+// escape returns a path at a forge, such as a branch with slashes, for use in a URL: its segments are escaped, the
+// slashes stay.
 func escape(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {
@@ -46,39 +47,59 @@ func escape(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// below returns the URL of an escaped path below dir, with a query, which replaces that of dir.
+// below returns the URL of an escaped path at a forge below dir, with a query, which replaces that of dir.
 func below(dir *url.URL, path, query string) *url.URL {
 	u := dir.JoinPath(path)
 	u.RawQuery = query
 	return u
 }
 
-// place returns the path of the repository on its host, escaped.
+// place returns the path of the repository on its host, a forge, escaped.
 func (t *Target) place() string { return escape(t.name()) }
 
-// hub is the forge GitHub, and GitHub Enterprise Server, which has no hosts of its own for archives and contents.
-type hub struct{}
+// forge returns how hosts of this kind are asked.
+func (h *host) forge() forge { return forges[h.kind] }
 
-func (hub) repository(t *Target) *url.URL { return below(t.api, "repos/"+t.place(), "") }
+// has reports whether a host with a name is among those of the reader.
+func (r *Reader) has(name string) bool {
+	return slices.ContainsFunc(r.hosts, func(h *host) bool { return h.name == name })
+}
 
-// archive names the default branch HEAD, whatever it is called.
-func (hub) archive(t *Target, ref, _ string) *url.URL {
-	ref = cmp.Or(ref, "HEAD")
-	if t.codeload != nil {
-		return below(t.codeload, t.place()+"/tar.gz/"+escape(ref), "")
+// forgeAt returns the forge that an entry of the options names, or nil if its URL cannot be used. The address of a
+// known forge is not configured: it gets no access to private addresses.
+func (r *Reader) forgeAt(f Host) *host {
+	h := (*host)(nil)
+	if u, err := page.Parse(f.URL); err == nil && page.KnownForges[page.Authority(u)] == f.Kind && f.Kind != "" ||
+		err == nil && page.Authority(u) == "github.com" && f.Kind == page.GitHub {
+		u.Path = "/"
+		h = newHost(f.Kind, u)
+	} else if base := r.endpoint("forges.url", f.URL, nil); base != nil && forges[f.Kind] != nil {
+		h = newHost(f.Kind, base)
 	}
-	return below(t.base, t.place()+"/archive/"+escape(ref)+".tar.gz", "")
-}
-
-func (hub) raw(t *Target, refAndFile string) *url.URL {
-	if t.contents != nil {
-		return below(t.contents, t.place()+"/"+refAndFile, "")
+	if h == nil {
+		return nil
 	}
-	return below(t.base, t.place()+"/raw/"+refAndFile, "")
+	h.api = r.endpoint("forges.api_url", f.APIURL, h.api)
+	h.wallet = r.wallet(h, f.Token)
+	return h
 }
 
-func (hub) blob(t *Target, ref, file string) *url.URL {
-	return below(t.base, t.place()+"/blob/"+ref+"/"+file, "")
+// newHost returns the forge at a URL, with the API where hosts of its kind have it, without a wallet.
+func newHost(kind page.Forge, base *url.URL) *host {
+	h := &host{kind: kind, name: page.Authority(base), base: base}
+	switch {
+	case h.name == "github.com":
+		return public()
+	case kind == page.GitHub:
+		h.api = base.JoinPath("api/v3")
+	case kind == page.GitLab:
+		h.api = base.JoinPath("api/v4")
+	case kind == page.Gitea:
+		h.api = base.JoinPath("api/v1")
+	case h.name == "bitbucket.org":
+		h.api = mustParse("https://api.bitbucket.org/2.0/")
+	default:
+		h.api = base.JoinPath("2.0")
+	}
+	return h
 }
-
-func (hub) gitUser() string { return "x-access-token" }

@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// tea is the forge Gitea, and Forgejo, which was made of it.
-type tea struct{}
+// gitea is the forge Gitea, and Forgejo, which was made of it.
+type gitea struct{}
 
-func (tea) repository(t *Target) *url.URL { return below(t.api, "repos/"+t.place(), "") }
+func (gitea) repository(t *Target) *url.URL { return below(t.api, "repos/"+t.place(), "") }
 
 // archive names the default branch by its name where that is known, else as HEAD.
-func (tea) archive(t *Target, ref, main string) *url.URL {
+func (gitea) archive(t *Target, ref, main string) *url.URL {
 	ref = cmp.Or(ref, main, "HEAD")
 	return below(t.base, t.place()+"/archive/"+escape(ref)+".tar.gz", "")
 }
 
 // raw also takes what the page of a file has before its path: branch, tag or commit, and its name. The name of a branch
 // alone is read too, though Gitea would rather not.
-func (tea) raw(t *Target, refAndFile string) *url.URL {
+func (gitea) raw(t *Target, refAndFile string) *url.URL {
 	return below(t.base, t.place()+"/raw/"+refAndFile, "")
 }
 
-func (tea) blob(t *Target, ref, file string) *url.URL {
+func (gitea) blob(t *Target, ref, file string) *url.URL {
 	return below(t.base, path.Join(t.place(), "src", ref)+"/"+file, "")
 }
 
-func (tea) gitUser() string { return "oauth2" }
+func (gitea) gitUser() string { return "oauth2" }
 
 // discussion reads an issue or a pull request of Gitea, whose API is made after GitHub's; only reviews differ.
-func (g tea) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
+func (g gitea) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
 	repo, n := g.repository(r.t), r.number()
 	d, head, err := r.opening(ctx, repo)
 	if err != nil {
@@ -59,7 +59,7 @@ func (g tea) discussion(ctx context.Context, r *read) (*discussion, http.Header,
 const maxReviews = 20
 
 // reviews reads the reviews of a pull request of Gitea, and their comments on lines.
-func (tea) reviews(ctx context.Context, r *read, at *url.URL) (list []comment, err error) {
+func (gitea) reviews(ctx context.Context, r *read, at *url.URL) (list []comment, err error) {
 	var reviews []struct {
 		ID        int       `json:"id"`
 		User      user      `json:"user"`

@@ -18,6 +18,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,9 +119,6 @@ type host struct {
 	wallet   *wallet
 }
 
-// forge returns how hosts of this kind are asked.
-func (h *host) forge() forge { return forges[h.kind] }
-
 // New returns a Reader. It logs a URL in o that cannot be used, and takes the default in its place. It sends nothing.
 // The host at o.BaseURL comes first, then o.Forges, then those that everybody knows and that are not among them.
 func New(o Options) *Reader {
@@ -164,59 +162,6 @@ func New(o Options) *Reader {
 	return r
 }
 
-// has reports whether a host with a name is among those of the reader.
-func (r *Reader) has(name string) bool {
-	return slices.ContainsFunc(r.hosts, func(h *host) bool { return h.name == name })
-}
-
-// wallet returns the wallet of a host with a token, which may be empty.
-func (r *Reader) wallet(h *host, token string) *wallet {
-	w := &wallet{configured: parseCredential(token)}
-	if r.o.CredentialHelper && r.o.Git != "" {
-		w.ask = func(ctx context.Context) *credential { return r.fromHelper(ctx, h) }
-	}
-	return w
-}
-
-// forgeAt returns the forge that an entry of the options names, or nil if its URL cannot be used. The address of a
-// known forge is not configured: it gets no access to private addresses.
-func (r *Reader) forgeAt(f Host) *host {
-	h := (*host)(nil)
-	if u, err := page.Parse(f.URL); err == nil && page.KnownForges[page.Authority(u)] == f.Kind && f.Kind != "" ||
-		err == nil && page.Authority(u) == "github.com" && f.Kind == page.GitHub {
-		u.Path = "/"
-		h = newHost(f.Kind, u)
-	} else if base := r.endpoint("forges.url", f.URL, nil); base != nil && forges[f.Kind] != nil {
-		h = newHost(f.Kind, base)
-	}
-	if h == nil {
-		return nil
-	}
-	h.api = r.endpoint("forges.api_url", f.APIURL, h.api)
-	h.wallet = r.wallet(h, f.Token)
-	return h
-}
-
-// newHost returns the forge at a URL, with the API where hosts of its kind have it, without a wallet.
-func newHost(kind page.Forge, base *url.URL) *host {
-	h := &host{kind: kind, name: page.Authority(base), base: base}
-	switch {
-	case h.name == "github.com":
-		return public()
-	case kind == page.GitHub:
-		h.api = base.JoinPath("api/v3")
-	case kind == page.GitLab:
-		h.api = base.JoinPath("api/v4")
-	case kind == page.Gitea:
-		h.api = base.JoinPath("api/v1")
-	case h.name == "bitbucket.org":
-		h.api = mustParse("https://api.bitbucket.org/2.0/")
-	default:
-		h.api = base.JoinPath("2.0")
-	}
-	return h
-}
-
 // public returns github.com, without a wallet.
 func public() *host {
 	return &host{
@@ -226,7 +171,7 @@ func public() *host {
 	}
 }
 
-// mustParse parses a URL that this package wrote.
+// mustParse parses a URL, of GitHub or another forge, that this package wrote.
 func mustParse(raw string) *url.URL {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -235,8 +180,8 @@ func mustParse(raw string) *url.URL {
 	return u
 }
 
-// endpoint returns the URL that an option names, or fallback when the option is empty or its URL cannot be used. It
-// counts as configured from then on.
+// endpoint returns the URL of GitHub or another forge that an option names, or fallback when the option is empty or its
+// URL cannot be used. It counts as configured from then on.
 func (r *Reader) endpoint(key, raw string, fallback *url.URL) *url.URL {
 	if raw == "" || fallback != nil && strings.TrimRight(raw, "/") == strings.TrimRight(fallback.String(), "/") {
 		return fallback
@@ -251,7 +196,7 @@ func (r *Reader) endpoint(key, raw string, fallback *url.URL) *url.URL {
 	return u
 }
 
-// origin returns the scheme and the authority of u, in lower case.
+// origin returns, of a URL of GitHub or another forge, the scheme and the authority of u, in lower case.
 func origin(u *url.URL) string { return strings.ToLower(u.Scheme) + "://" + page.Authority(u) }
 
 // Configured reports whether u is on a host that [Options] name, which the operator may have put on a private address.
@@ -279,7 +224,7 @@ type Page struct {
 // Span is the range of bytes from From up to To.
 type Span struct{ From, To int }
 
-// warn adds a warning unless the page has it.
+// warn adds a warning to a page of GitHub or another forge unless the page has it.
 func (p *Page) warn(token string) {
 	if !slices.Contains(p.Warnings, token) {
 		p.Warnings = append(p.Warnings, token)
@@ -332,7 +277,8 @@ func (r *Reader) Read(ctx context.Context, t *Target, validator string,
 	return p, rd.attempts, err
 }
 
-// tried notes how a step of a read ended: archive, clone or api. The caller shows the attempts with the page.
+// tried notes how a step of a read of GitHub or another forge ended: archive, clone or api. The caller shows the
+// attempts with the page.
 func (r *read) tried(step string, begun time.Time, err error) {
 	a := page.Attempt{Step: string(r.t.kind) + "-" + step, Outcome: page.Answered, MS: time.Since(begun).Milliseconds()}
 	if err != nil {
@@ -341,8 +287,9 @@ func (r *read) tried(step string, begun time.Time, err error) {
 	r.attempts = append(r.attempts, a)
 }
 
-// get requests u, with maxRedirects redirects at most, each of which the caller of Read may refuse. Options.Get removes
-// credentials from a request that is redirected to another host. No redirect leads from https to http.
+// get requests u of GitHub or another forge, with maxRedirects redirects at most, each of which the caller of Read may
+// refuse. Options.Get removes credentials from a request that is redirected to another host. No redirect leads from
+// https to http.
 func (r *read) get(ctx context.Context, u *url.URL, fields http.Header) (*http.Response, *url.URL, error) {
 	hops := 0
 	return r.o.Get(ctx, u, fields, func(from, next *url.URL) error {
@@ -381,3 +328,31 @@ func statusError(resp *http.Response, u *url.URL) error {
 	}
 	return err
 }
+
+// githubForge is the forge GitHub, and GitHub Enterprise Server, which has no hosts of its own for archives and
+// contents.
+type githubForge struct{}
+
+func (githubForge) repository(t *Target) *url.URL { return below(t.api, "repos/"+t.place(), "") }
+
+// archive names the default branch HEAD, whatever it is called.
+func (githubForge) archive(t *Target, ref, _ string) *url.URL {
+	ref = cmp.Or(ref, "HEAD")
+	if t.codeload != nil {
+		return below(t.codeload, t.place()+"/tar.gz/"+escape(ref), "")
+	}
+	return below(t.base, t.place()+"/archive/"+escape(ref)+".tar.gz", "")
+}
+
+func (githubForge) raw(t *Target, refAndFile string) *url.URL {
+	if t.contents != nil {
+		return below(t.contents, t.place()+"/"+refAndFile, "")
+	}
+	return below(t.base, t.place()+"/raw/"+refAndFile, "")
+}
+
+func (githubForge) blob(t *Target, ref, file string) *url.URL {
+	return below(t.base, t.place()+"/blob/"+ref+"/"+file, "")
+}
+
+func (githubForge) gitUser() string { return "x-access-token" }

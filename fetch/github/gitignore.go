@@ -94,7 +94,8 @@ func (g *ignoreRules) ignores(name string) bool {
 	return g.ignoresDir(path.Dir(name)) || g.verdict(name, false)
 }
 
-// ignoresDir is ignores for a folder, and remembers the verdict: all files of a folder ask for it.
+// ignoresDir is ignores, by rules of .gitignore, for a folder, and remembers the verdict: all files of a folder ask for
+// it.
 func (g *ignoreRules) ignoresDir(dir string) bool {
 	if dir == "." {
 		return false

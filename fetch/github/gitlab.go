@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// lab is the forge GitLab, of gitlab.com or anybody's.
-type lab struct{}
+// gitlab is the forge GitLab, of gitlab.com or anybody's.
+type gitlab struct{}
 
-func (lab) repository(t *Target) *url.URL {
+func (gitlab) repository(t *Target) *url.URL {
 	return below(t.api, "projects/"+url.PathEscape(t.name()), "")
 }
 
-func (l lab) archive(t *Target, ref, _ string) *url.URL {
+func (l gitlab) archive(t *Target, ref, _ string) *url.URL {
 	query := ""
 	if ref != "" {
 		query = url.Values{"sha": {ref}}.Encode()
@@ -23,15 +23,15 @@ func (l lab) archive(t *Target, ref, _ string) *url.URL {
 	return below(l.repository(t), "repository/archive.tar.gz", query)
 }
 
-func (lab) raw(t *Target, refAndFile string) *url.URL {
+func (gitlab) raw(t *Target, refAndFile string) *url.URL {
 	return below(t.base, t.place()+"/-/raw/"+refAndFile, "")
 }
 
-func (lab) blob(t *Target, ref, file string) *url.URL {
+func (gitlab) blob(t *Target, ref, file string) *url.URL {
 	return below(t.base, t.place()+"/-/blob/"+ref+"/"+file, "")
 }
 
-func (lab) gitUser() string { return "oauth2" }
+func (gitlab) gitUser() string { return "oauth2" }
 
 // labIssue is an issue or a merge request in GitLab's API.
 type labIssue struct {
@@ -77,7 +77,7 @@ type labNote struct {
 
 // discussion reads an issue or a merge request of GitLab, in the form that discussions of GitHub have. Without a token,
 // GitLab does not show the comments, and they are not asked for.
-func (l lab) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
+func (l gitlab) discussion(ctx context.Context, r *read) (*discussion, http.Header, error) {
 	kind, n := "issues", r.t.IssueNumber
 	if r.t.PRNumber > 0 {
 		kind, n = "merge_requests", r.t.PRNumber

@@ -41,7 +41,7 @@ func closed(md []byte) []byte {
 	return md
 }
 
-// count counts in p what was removed from a text, and returns the text.
+// count counts in p what was removed from the markdown of a text, and returns the text.
 func (p *Page) count(c convert.Cleaned) []byte {
 	for _, n := range c.Removed.Counts {
 		p.hidden += n
@@ -49,13 +49,13 @@ func (p *Page) count(c convert.Cleaned) []byte {
 	return c.Text
 }
 
-// fenced returns the text of a file as a fenced code block without invisible characters, which count in p.
+// fenced returns the text of a file as a fenced code block of markdown without invisible characters, which count in p.
 func (p *Page) fenced(language string, text []byte) []byte {
 	return fenced(language, p.count(convert.CleanText(text, "")))
 }
 
-// fenced returns text as a fenced code block that no line of text closes: its fence is longer than any run of backticks
-// in it.
+// fenced returns text as a fenced code block of markdown that no line of text closes: its fence is longer than any run
+// of backticks in it.
 func fenced(language string, text []byte) []byte {
 	fence := "```"
 	for run := range strings.FieldsFuncSeq(string(text), func(r rune) bool { return r != '`' }) {
@@ -74,10 +74,10 @@ func fenced(language string, text []byte) []byte {
 	return b.Bytes()
 }
 
-// linksOf returns a function that resolves relative addresses in a file of the target's repository: from the file's
-// folder, or from the top when an address begins with a slash. An address of a picture becomes the URL of its content,
-// others that of the page showing the file. The function returns nil for an address outside the repository, and for an
-// absolute one. ref is escaped.
+// linksOf returns a function that, for markdown, resolves relative addresses in a file of the target's repository: from
+// the file's folder, or from the top when an address begins with a slash. An address of a picture becomes the URL of
+// its content, others that of the page showing the file. The function returns nil for an address outside the
+// repository, and for an absolute one. ref is escaped.
 func (t *Target) linksOf(ref, file string) func(string) *url.URL {
 	return func(address string) *url.URL {
 		to, err := url.Parse(address)
@@ -104,8 +104,8 @@ func (t *Target) linksOf(ref, file string) func(string) *url.URL {
 	}
 }
 
-// isPicture reports whether a file is shown as a picture or film, by its name: pages show its content, not the page
-// about it.
+// isPicture reports, for links in markdown, whether a file is shown as a picture or film, by its name: pages show its
+// content, not the page about it.
 func isPicture(name string) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp", ".ico", ".mp4", ".webm", ".mov":

@@ -95,8 +95,9 @@ func readRefs(body io.Reader) (list refList, err error) {
 	}
 }
 
-// divide finds out where the branch of a target ends and the path begins, and notes it: URLs of files do not tell it of
-// branches with slashes. The longest branch that fits is it. Names that cannot go on are not asked for.
+// divide finds out, by the list of refs, where the branch of a target ends and the path begins, and notes it: URLs of
+// files do not tell it of branches with slashes. The longest branch that fits is it. Names that cannot go on are not
+// asked for.
 func (r *read) divide(ctx context.Context) {
 	t := r.t
 	if t.Path == "" || plainRef(t.Branch) || !t.tree && isVersion(t.Branch) {
@@ -125,14 +126,14 @@ func plainRef(name string) bool {
 	return commitID(name)
 }
 
-// isVersion reports whether a name looks like the tag of a version, which hardly ever has a slash.
+// isVersion reports whether a ref, by its name, looks like the tag of a version, which hardly ever has a slash.
 func isVersion(name string) bool {
 	number := strings.TrimPrefix(name, "v")
 	return number != "" && number[0] >= '0' && number[0] <= '9'
 }
 
-// Divide finds out where the branch of a file's URL ends and the path begins, if that is in doubt, for the caller that
-// fetches the file.
+// Divide finds out, by the list of refs, where the branch of a file's URL ends and the path begins, if that is in
+// doubt, for the caller that fetches the file.
 func (r *Reader) Divide(ctx context.Context, t *Target, follow func(next *url.URL) error) {
 	(&read{Reader: r, t: t, follow: follow}).divide(ctx)
 }

@@ -73,9 +73,9 @@ func (t *Target) dir() string {
 	return t.Path
 }
 
-// fromArchive reads the archive that the forge makes of a branch, as it comes. With the validator of a page the forge
-// may say that nothing has changed. The error is a refusedError if the host answers with something else, as hosts do
-// that want a reader to sign in.
+// fromArchive reads a repository: the archive that the forge makes of a branch, as it comes. With the validator of a
+// page the forge may say that nothing has changed. The error is a refusedError if the host answers with something else,
+// as hosts do that want a reader to sign in.
 func (r *read) fromArchive(ctx context.Context, about project, c *credential) (*Page, error) {
 	// The archive is compressed already; a coding on top would hide how large it is.
 	fields := http.Header{"Accept": {"application/gzip, */*;q=0.1"}, "Accept-Encoding": {"identity"}}
@@ -236,7 +236,8 @@ func inFence(markdown []byte, from int) Span {
 	return Span{From: from + begin, To: from + end}
 }
 
-// symbolWarning returns the warning token for a sentence of package symbols about a symbol map.
+// symbolWarning returns, for the page of a repository, the warning token for a sentence of package symbols about a
+// symbol map.
 func symbolWarning(sentence string) string {
 	if strings.Contains(sentence, "basic") {
 		return "symbols-basic"
