@@ -238,7 +238,7 @@ func (c *Cache) asks(q *request) bool {
 	return c.next != nil && !q.cc.onlyIfCached && !c.policy().offline
 }
 
-// answered returns the result of forwarding q to the origin, with the outcome in an error.
+// answered returns the result of a round trip: of forwarding q to the origin, with the outcome in an error.
 func (q *request) answered(resp *http.Response, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, &unanswered{err, Outcome{Forward: q.why}}
@@ -348,8 +348,8 @@ func (c *Cache) put(q *request, r *store.Response, content io.Reader) (ok bool) 
 	return true
 }
 
-// supersedes reports whether the new response r leaves no use for o, which the same request selects. Parts of one
-// representation live beside each other, but for those that lie within another.
+// supersedes reports whether the response r that is put into the cache leaves no use for o, which the same request
+// selects. Parts of one representation live beside each other, but for those that lie within another.
 func supersedes(r, o *store.Response) bool {
 	part := r.Status == http.StatusPartialContent
 	within := o.Status == http.StatusPartialContent && o.Total == r.Total && o.Offset >= r.Offset && end(o) <= end(r)

@@ -14,8 +14,8 @@ import (
 // own variant.
 const maxFollowed = 3
 
-// fetch answers q from the origin, or from what another request is bringing from there just now. why is the parameter
-// fwd; at is when q was looked up.
+// fetch collapses requests: it answers q from the origin, or from what another request is bringing from there just now.
+// why is the parameter fwd; at is when q was looked up.
 func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*http.Response, error) {
 	if q.Method == http.MethodHead {
 		return c.head(q, sel, why)
@@ -75,8 +75,8 @@ func (c *Cache) fetch(q *request, sel selection, why string, at time.Time) (*htt
 	return c.awaitOwn(q, sel, why, f)
 }
 
-// awaitOwn answers q from the flight that was made for it, once its head has come. A client that leaves does not end
-// the flight.
+// awaitOwn answers q, the leader of collapsed requests, from the flight that was made for it, once its head has come. A
+// client that leaves does not end the flight.
 func (c *Cache) awaitOwn(q *request, sel selection, why string, f *flight) (*http.Response, error) {
 	resp, err := c.awaitHead(q, sel, f)
 	if resp != nil || err != nil {
@@ -88,8 +88,8 @@ func (c *Cache) awaitOwn(q *request, sel selection, why string, f *flight) (*htt
 	return c.answerLeader(q, sel, why, f)
 }
 
-// awaitHead waits for the head of a flight. It answers before that if the origin is silent for long and a stored page
-// may stand for it, and returns an error if the client leaves.
+// awaitHead waits for the head of a flight, for requests collapsed into it. It answers before that if the origin is
+// silent for long and a stored page may stand for it, and returns an error if the client leaves.
 func (c *Cache) awaitHead(q *request, sel selection, f *flight) (*http.Response, error) {
 	var silence <-chan time.Time
 	if sel.lastResort() != nil {
@@ -112,17 +112,17 @@ func (c *Cache) awaitHead(q *request, sel selection, f *flight) (*http.Response,
 	}
 }
 
-// missed reports whether the flight of a group may have ended since a lookup, so that a request looks up again. Its
-// response may be stored then.
+// missed reports, since requests are collapsed, whether the flight of a group may have ended since a lookup, so that a
+// request looks up again. Its response may be stored then.
 func (c *Cache) missed(group string, lookup time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.landed.Before(lookup) && c.groups[group] == nil
 }
 
-// joinOrRegister returns the flight under way for a group, or a new one that the caller leads and runs. It is new too
-// if the group is empty, or if the flight under way has waited too long for its head. What is learnt from the new
-// flight is noted under name. It returns no flight if the cache is closed.
+// joinOrRegister collapses a request into the flight under way for a group, or into a new one that the caller leads and
+// runs. It is new too if the group is empty, or if the flight under way has waited too long for its head. What is
+// learnt from the new flight is noted under name. It returns no flight if the cache is closed.
 func (c *Cache) joinOrRegister(q *request, sel selection, group, name string) (f *flight, leader bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,8 +140,8 @@ func (c *Cache) joinOrRegister(q *request, sel selection, group, name string) (f
 	return f, true
 }
 
-// register lets requests of a flight's group follow it. The caller holds mu, and then runs the flight in a goroutine,
-// which Close waits for.
+// register lets requests of a flight's group be collapsed into it. The caller holds mu, and then runs the flight in a
+// goroutine, which Close waits for.
 func (c *Cache) register(f *flight) {
 	if f.group != "" {
 		c.groups[f.group] = f
@@ -150,7 +150,7 @@ func (c *Cache) register(f *flight) {
 	c.wg.Add(1)
 }
 
-// ungroup keeps further requests from following a flight, whose result is known now.
+// ungroup keeps further requests from being collapsed into a flight, whose result is known now.
 func (c *Cache) ungroup(f *flight) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -169,7 +169,7 @@ func (c *Cache) forget(f *flight) {
 	delete(c.live, f)
 }
 
-// refresh validates a stored response in the background, unless a flight already does.
+// refresh validates a stored response in the background, collapsed into one flight, unless a flight already does.
 func (c *Cache) refresh(q *request, sel selection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -190,15 +190,16 @@ func (c *Cache) refresh(q *request, sel selection) {
 	c.crew.fly(f)
 }
 
-// shareable reports whether the answer to q may be one that another request asked for: q wants no part, no validation
-// of its own and no bound of age.
+// shareable reports whether q may be collapsed with another request: q wants no part, no validation of its own and no
+// bound of age.
 func (p *policy) shareable(q *request) bool {
 	return (!p.shared || !q.secret) && len(q.Header["Range"]) == 0 && !q.cc.noCache && !q.cc.noStore &&
 		q.cc.maxAge == absent && q.cc.minFresh == absent
 }
 
-// groupOf names the group of requests that may follow one flight. Whether they do is decided when the head arrives.
-// Requests that could never share the response belong to different groups, so that they do not wait for nothing.
+// groupOf names the group of requests that may be collapsed into one flight. Whether they do is decided when the head
+// arrives. Requests that could never share the response belong to different groups, so that they do not wait for
+// nothing.
 func groupOf(q *request) string {
 	group := q.key + "\n" + q.authorization() + "\n" + httpfield.Credentials(q.Header)
 	if namesMarkdown(q.Header) {
@@ -207,7 +208,7 @@ func groupOf(q *request) string {
 	return group
 }
 
-// variantOf narrows a group to the requests that, by r's Vary, get the same response.
+// variantOf narrows a group of collapsed requests to the requests that, by r's Vary, get the same response.
 func (p *policy) variantOf(group string, q *request, r *store.Response) string {
 	for _, name := range r.Vary {
 		value, sent := selectingValue(name, q.Header, p.key)
@@ -219,8 +220,8 @@ func (p *policy) variantOf(group string, q *request, r *store.Response) string {
 	return group
 }
 
-// answerLeader answers the request that a flight was made for, by the flight's outcome: an error, a response for it
-// alone, a body that is still coming, or a stored response.
+// answerLeader answers the leader of collapsed requests, the one that a flight was made for, by the flight's outcome:
+// an error, a response for it alone, a body that is still coming, or a stored response.
 func (c *Cache) answerLeader(q *request, sel selection, why string, f *flight) (*http.Response, error) {
 	switch out := &f.out; {
 	case out.err != nil:
@@ -253,8 +254,8 @@ func (c *Cache) answerLeader(q *request, sel selection, why string, f *flight) (
 	}
 }
 
-// fromFlight answers q from the store after a flight without a body: the stored response was validated, or is a peer's.
-// It returns nil if the content is lost.
+// fromFlight answers q, collapsed or not, from the store after a flight without a body: the stored response was
+// validated, or is a peer's. It returns nil if the content is lost.
 func (c *Cache) fromFlight(q *request, why string, out *outcome) *http.Response {
 	if !out.ofPeer {
 		c.revalidated.Add(1)
@@ -265,8 +266,9 @@ func (c *Cache) fromFlight(q *request, why string, out *outcome) *http.Response 
 	return c.fromStore(q, out.entry, o, false)
 }
 
-// answerFollower answers q with the result of another request's flight, if that suits. If it does not, answerFollower
-// returns neither response nor error, but the group of a flight that may suit better. That may be f's own group.
+// answerFollower answers q, collapsed, with the result of another request's flight, if that suits. If it does not,
+// answerFollower returns neither response nor error, but the group of a flight that may suit better. That may be f's
+// own group.
 func (c *Cache) answerFollower(q *request, sel selection, why string, f *flight) (
 	_ *http.Response, next string, _ error,
 ) {

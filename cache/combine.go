@@ -61,11 +61,11 @@ func (p *policy) combine(q *request, r *store.Response, stored []*store.Response
 	return u, p.storable(q, u.entry)
 }
 
-// end returns the position behind the last byte of a stored part, in the representation.
+// end returns, to combine parts, the position behind the last byte of a stored part, in the representation.
 func end(r *store.Response) int64 { return r.Offset + r.Length }
 
-// sameRepresentation reports whether o is a stored part of the representation that r is a part of, for the same
-// requests.
+// sameRepresentation reports whether parts can be combined: o is a stored part of the representation that r is a part
+// of, for the same requests.
 func (p *policy) sameRepresentation(q *request, r, o *store.Response) bool {
 	return o.Status == http.StatusPartialContent && !verbatim(o) && o.Length > 0 && o.Total == r.Total &&
 		strongMatch(r.Header.Get("ETag"), o.Header.Get("ETag")) &&
@@ -74,8 +74,8 @@ func (p *policy) sameRepresentation(q *request, r, o *store.Response) bool {
 		slices.Equal(o.Vary, r.Vary) && maps.Equal(o.Selecting, r.Selecting)
 }
 
-// worthwhile reports whether the stored part o is joined to the bytes of a span. Nothing is written again if it has all
-// of them.
+// worthwhile reports whether the stored part o is combined with the bytes of a span. Nothing is written again if it has
+// all of them.
 func (p *policy) worthwhile(span piece, o *store.Response) bool {
 	if o.Offset <= span.first && end(o) >= span.next {
 		return true
@@ -84,8 +84,8 @@ func (p *policy) worthwhile(span piece, o *store.Response) bool {
 	return o.Length <= rewritten*(span.next-span.first) && length <= p.maxBody
 }
 
-// reach returns the span of a piece with all parts that touch or overlap it, or each other, and that take accepts. Each
-// part that is added may lead to others.
+// reach returns, to combine them, the span of a piece with all parts that touch or overlap it, or each other, and that
+// take accepts. Each part that is added may lead to others.
 func (span piece) reach(parts []*store.Response, take func(span piece, o *store.Response) bool) piece {
 	for grown := true; grown; {
 		grown = false
@@ -101,8 +101,8 @@ func (span piece) reach(parts []*store.Response, take func(span piece, o *store.
 	return span
 }
 
-// fill appends to the pieces of a union those of the parts that have the bytes from first to next, without gaps: of
-// several parts the one that goes farthest.
+// fill combines: it appends to the pieces of a union those of the parts that have the bytes from first to next, without
+// gaps: of several parts the one that goes farthest.
 func fill(pieces []piece, parts []*store.Response, first, next int64) []piece {
 	for first < next {
 		best := piece{first: first, next: first}
@@ -160,8 +160,8 @@ func (p *policy) combined(q *request, r *store.Response, pieces []piece) *store.
 	return &c
 }
 
-// within returns the stored part that has all bytes of the union already, so that only its fields change; nil if there
-// is none.
+// within returns, where there is nothing to combine, the stored part that has all bytes of the union already, so that
+// only its fields change; nil if there is none.
 func (u *union) within() *store.Response {
 	if u.entry.Status != http.StatusPartialContent {
 		return nil
@@ -174,7 +174,7 @@ func (u *union) within() *store.Response {
 	return nil
 }
 
-// open returns the content of a union, of which received is what just came. The caller closes it.
+// open returns the content of a union, of combined parts, of which received is what just came. The caller closes it.
 func (u *union) open(s *store.Store, received io.Reader) (io.ReadCloser, error) {
 	var readers []io.Reader
 	var bodies closers
@@ -229,7 +229,8 @@ func (f *flight) combine(r *store.Response, s *spool) (open func() (io.ReadSeekC
 	}
 }
 
-// putUnion stores a union, and reports whether it did. A whole of coded content is stored only if its coding is whole.
+// putUnion stores a union of combined parts, and reports whether it did. A whole of coded content is stored only if its
+// coding is whole.
 func (f *flight) putUnion(u *union, s *spool) bool {
 	c := f.cache
 	if u.entry.Status == http.StatusOK {
@@ -258,7 +259,7 @@ type excerpt struct {
 	left         int64 // bytes behind the present position
 }
 
-// Seek implements [io.Seeker], from the start of the excerpt alone.
+// Seek implements [io.Seeker] for a part that is combined, from the start of the excerpt alone.
 func (e *excerpt) Seek(offset int64, whence int) (int64, error) {
 	if whence != io.SeekStart || offset < 0 || offset > e.length {
 		return 0, fmt.Errorf("seek in a part of %d bytes to %d, whence %d", e.length, offset, whence)
@@ -268,7 +269,7 @@ func (e *excerpt) Seek(offset int64, whence int) (int64, error) {
 	return offset, err
 }
 
-// Read implements [io.Reader].
+// Read implements [io.Reader] for a part that is combined.
 func (e *excerpt) Read(p []byte) (int, error) {
 	if e.left == 0 {
 		return 0, io.EOF
@@ -278,7 +279,7 @@ func (e *excerpt) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements [io.Closer].
+// Close implements [io.Closer] for a part that is combined.
 func (e *excerpt) Close() error { return e.body.Close() }
 
 // complete combines a stored part with the rest just received from the origin into a complete response (RFC 9111
@@ -308,6 +309,7 @@ func (f *flight) complete(r *store.Response, resp *http.Response, sent, received
 // closers closes several bodies and returns the first error.
 type closers []io.Closer
 
+// Close implements [io.Closer]: it closes all parts of a combined content.
 func (cs closers) Close() error {
 	var first error
 	for _, c := range cs {

@@ -303,6 +303,7 @@ type tiedBody struct {
 	release func()
 }
 
+// Close implements [io.Closer]: it also ends what the flight had tied to the body.
 func (b *tiedBody) Close() error {
 	err := b.ReadCloser.Close()
 	b.release()

@@ -9,8 +9,8 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
-// ask sends a flight's request to the origin. If there is no head after headWait, and others wait for it beside the
-// leader, it sends the request once more, because the connection may be lost, and takes the first answer.
+// ask sends a flight's request to the origin, and insists. If there is no head after headWait, and others wait for it
+// beside the leader, it sends the request once more, because the connection may be lost, and takes the first answer.
 func (f *flight) ask(req *http.Request) (*http.Response, error) {
 	if f.group == "" {
 		return f.cache.next.RoundTrip(req)
@@ -39,8 +39,8 @@ type secondAsk struct {
 	resp   *http.Response     // it was faster than the first
 }
 
-// send is called when it is time to send the request a second time. It waits on as long as nobody waits beside the
-// leader.
+// send insists: it is called when it is time to send the request a second time. It waits on as long as nobody waits
+// beside the leader.
 func (s *secondAsk) send() {
 	s.mu.Lock()
 	switch {
@@ -77,8 +77,8 @@ func (s *secondAsk) send() {
 	s.cancelFirst()
 }
 
-// choose returns the answer to take once the first request has ended with resp or err: the answer to the second, if
-// that came before it or may still come in place of an error.
+// choose returns, after the proxy has insisted, the answer to take once the first request has ended with resp or err:
+// the answer to the second, if that came before it or may still come in place of an error.
 func (s *secondAsk) choose(resp *http.Response, err error) (*http.Response, error) {
 	s.mu.Lock()
 	sent := s.done
@@ -105,7 +105,7 @@ func (s *secondAsk) choose(resp *http.Response, err error) (*http.Response, erro
 	return resp, err
 }
 
-// end has no answer to the second request come any more.
+// end ends the insisting: it has no answer to the second request come any more.
 func (s *secondAsk) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -176,7 +176,8 @@ func ParseOutcome(h http.Header) Outcome {
 	return o
 }
 
-// parameter returns a parameter of an item of Cache-Status, or the zero value if there is none of this type.
+// parameter returns, when an outcome is read, a parameter of an item of Cache-Status, or the zero value if there is
+// none of this type.
 func parameter[T any](item httpsfv.Item, name string) T {
 	v, _ := item.Params.Get(name)
 	t, _ := v.(T)
@@ -252,8 +253,8 @@ func (o Outcome) whyFresh() string {
 // forNewer says how a reader gets what the origin has now.
 const forNewer = " For a new one: readthru fetch --force, or Cache-Control: no-cache in the request."
 
-// floorSeconds returns d in whole seconds, rounded towards negative infinity: a response that has just become stale has
-// a ttl of -1, not of 0.
+// floorSeconds returns, for an outcome, d in whole seconds, rounded towards negative infinity: a response that has just
+// become stale has a ttl of -1, not of 0.
 func floorSeconds(d time.Duration) int64 {
 	s := int64(d / time.Second)
 	if d < 0 && d%time.Second != 0 {

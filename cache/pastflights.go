@@ -83,8 +83,8 @@ func (t *pastFlights) noteFailure(group string, f *failure) {
 	t.failed.Add(group, f)
 }
 
-// retried reports whether an error of the transport says that the request failed on more than one connection, so that
-// another try says nothing new.
+// retried reports, for a past flight, whether an error of the transport says that the request failed on more than one
+// connection, so that another try says nothing new.
 func retried(err error) bool {
 	r, ok := errors.AsType[interface {
 		error
@@ -111,24 +111,24 @@ func (t *pastFlights) forget(key string) {
 	}
 }
 
-// sharesError reports whether a server error, which is not stored, may also answer other requests for the same that
-// arrived while it was under way. A cache may collapse requests whose response it could store (RFC 9111 §4). We go
-// further for errors, because a hundred more requests do not help an origin that fails. Errors that the origin forbids
-// to store, or that may be meant for one client, are not shared.
+// sharesError reports whether a past flight's server error, which is not stored, may also answer other requests for the
+// same that arrived while it was under way. A cache may collapse requests whose response it could store (RFC 9111 §4).
+// We go further for errors, because a hundred more requests do not help an origin that fails. Errors that the origin
+// forbids to store, or that may be meant for one client, are not shared.
 func (p *policy) sharesError(q *request, r *store.Response) bool {
 	cc := p.control(r.Header)
 	return r.Status >= 500 && storableStatus(r.Status) && !p.forbids(r, &cc) && !cc.private && !cc.noCache &&
 		!setsCookie(r) && !q.credentials && mediaType(r.Header) != "text/event-stream"
 }
 
-// failureSuits reports whether the failure of an exchange may answer q. Our own fetches may reach fewer addresses than
-// clients' requests, so neither gets the failure of the other.
+// failureSuits reports whether the failure of a past flight may answer q. Our own fetches may reach fewer addresses
+// than clients' requests, so neither gets the failure of the other.
 func (p *policy) failureSuits(q *request, f *failure) bool {
 	return f.forPage == q.forPage && (f.err != nil || p.owns(q, f.entry) && p.matches(q, f.entry))
 }
 
-// answerFailure answers q with the failure of another request, or with a stored response where one may replace it. It
-// returns neither response nor error if only a stored response could answer, and none may.
+// answerFailure answers q with the failure of another request's past flight, or with a stored response where one may
+// replace it. It returns neither response nor error if only a stored response could answer, and none may.
 func (c *Cache) answerFailure(q *request, sel selection, why string, f *failure) (*http.Response, error) {
 	status := f.hidden
 	switch {

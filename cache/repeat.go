@@ -22,8 +22,8 @@ type Reuse struct {
 	used atomic.Int64 // the hour of the last noted use, Unix time
 }
 
-// reuse returns the Reuse for a hit with the whole stored response r at the time now; nil if another request might get
-// another answer.
+// reuse returns the Reuse by which an answer is repeated, for a hit with the whole stored response r at the time now;
+// nil if another request might get another answer.
 func (c *Cache) reuse(q *request, r *store.Response, o Outcome, now time.Time) *Reuse {
 	if !o.Hit || o.TTL <= 0 || c.policy().offline {
 		return nil
@@ -33,10 +33,10 @@ func (c *Cache) reuse(q *request, r *store.Response, o Outcome, now time.Time) *
 	return u
 }
 
-// Expires returns when the stored response is no longer fresh.
+// Expires returns until when an answer may be repeated: when the stored response is no longer fresh.
 func (u *Reuse) Expires() time.Time { return u.At.Add(u.TTL) }
 
-// Record returns what the answer depends on in the store: the stored responses of its URI.
+// Record returns what an answer that is repeated depends on in the store: the stored responses of its URI.
 func (u *Reuse) Record() store.Record { return store.ResponsesOf(u.uri) }
 
 // Repeated counts a request that was given the answer again as a hit, and once an hour as a use of the stored response.

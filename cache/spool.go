@@ -50,13 +50,14 @@ type budget struct {
 	limit int64
 }
 
-// take reserves n bytes and reports whether there was room for them. It counts them even if there was not.
+// take reserves n bytes of memory for a spool and reports whether there was room for them. It counts them even if there
+// was not.
 func (b *budget) take(n int64) bool { return b.used.Add(n) <= b.limit }
 
-// give returns n bytes to the budget.
+// give returns n bytes of a spool to the budget.
 func (b *budget) give(n int64) { b.used.Add(-n) }
 
-// room reports whether n more bytes would fit.
+// room reports whether n more bytes of a spool would fit.
 func (b *budget) room(n int64) bool { return b.used.Load()+n <= b.limit }
 
 // A spool holds a body on its way from the origin to the store. Any number of readers follow it at their own pace, and

@@ -18,7 +18,7 @@ type detached struct {
 	hook func(code int, header textproto.MIMEHeader) error // nil after leave
 }
 
-// detach returns a detached context for the request of ctx, for a flight.
+// detach returns a context detached from the traces of the request of ctx, for a flight.
 func detach(ctx context.Context) *detached {
 	d := &detached{Context: context.WithoutCancel(ctx)}
 	if trace := httptrace.ContextClientTrace(ctx); trace != nil {
@@ -37,7 +37,7 @@ func (d *detached) Value(key any) any {
 	return v
 }
 
-// interim passes an interim response to the client, unless it has left.
+// interim passes, by the client's trace, an interim response to the client, unless it has left.
 func (d *detached) interim(code int, header textproto.MIMEHeader) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,7 +47,7 @@ func (d *detached) interim(code int, header textproto.MIMEHeader) error {
 	return d.hook(code, header)
 }
 
-// leave removes the client's hook: when leave returns, the hook is not running and will not run again.
+// leave removes the hook of the client's trace: when leave returns, the hook is not running and will not run again.
 func (d *detached) leave() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

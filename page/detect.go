@@ -20,11 +20,11 @@ const maxDetected = 8000
 // B1).
 //
 // A URL ends at a space, a bracket, a quotation mark, a backtick, a bar, a backslash or the punctuation of East Asian
-// writing; a (…) that is closed inside it stays, as titles of Wikipedia have it, and so does an apostrophe between two
-// letters. Then punctuation at its end is dropped. So links of markdown give their address. Spellings of one page count
-// once, those with different fragments apart. What cannot be fetched is left out (no host, broken escapes, over 8,000
-// bytes), and so is a URL with user info: in a text that is a password, or a trick. It takes time linear in the text's
-// length.
+// writing; a (…) that is closed inside it stays, as titles of Wikipedia have it, and so does an apostrophe between
+// two letters. Then punctuation at its end is dropped. So links of markdown give their address. Spellings of one page
+// count once, those with different fragments apart. What cannot be fetched is left out (no host, broken escapes, over
+// 8,000 bytes), and so is a URL with user info: in a text that is a password, or a trick. It takes time linear in the
+// text's length.
 func Detect(text string) []Detected {
 	var found []Detected
 	seen := map[string]bool{}

@@ -126,8 +126,8 @@ func (c *framedConn) readBegin(p []byte) (n int, err error) {
 }
 
 // readFirst reads the first bytes of a request that may be answered the fast way, without the empty line that some
-// clients send before it (RFC 9112 §2.2). It drops one at most, and none where net/http has the beginning of a request,
-// which an empty line may end. A read of one byte is net/http's beside a handler: that byte is passed on.
+// clients send before it (RFC 9112 §2.2). It drops one at most, and none where net/http has the beginning of a
+// request, which an empty line may end. A read of one byte is net/http's beside a handler: that byte is passed on.
 func (c *framedConn) readFirst(p []byte) (n int, err error) {
 	if f := &c.fast; f.holding {
 		p[0], n, f.holding = f.held, 1, false
