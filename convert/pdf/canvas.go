@@ -254,8 +254,8 @@ func (c *canvas) hideGlyph(g *Glyph) {
 // maxImageEntries is how far behind BI the data of an inline image may begin, in bytes.
 const maxImageEntries = 1 << 10
 
-// afterImage returns the offset behind an inline image, whose entries begin at at: behind the word EI between white
-// space. The data may hold this word, too, so that a word behind it must look like an operator.
+// afterImage returns, for the canvas, the offset behind an inline image, whose entries begin at at: behind the word EI
+// between white space. The data may hold this word, too, so that a word behind it must look like an operator.
 func afterImage(b []byte, at int) int {
 	for i := at; i+2 < min(len(b), at+maxImageEntries); i++ {
 		if b[i] == 'I' && b[i+1] == 'D' && classes[b[i+2]] == space {

@@ -86,8 +86,8 @@ func readCMap(r *reader, data []byte) cmap {
 	return m
 }
 
-// mapped reads the text of a code: UTF-16, or a single byte. Only its first 32 units are kept: no glyph stands for
-// more.
+// mapped reads the text that a CMap has for a code: UTF-16, or a single byte. Only its first 32 units are kept: no
+// glyph stands for more.
 func mapped(s string) string {
 	if len(s) == 1 {
 		return string(rune(s[0]))

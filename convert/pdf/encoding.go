@@ -101,8 +101,8 @@ parenleftBig=( parenrightBig=) parenleftbigg=( parenrightbigg=) bracketleftbig=[
 radicalbig=√ radicalBig=√ radicalbigg=√ radicalBigg=√ visiblespace=␣ visualspace=␣ compwordmark= tie= slurabove=⌢ slurbelow=⌣ arrowhookleft=↩ arrowhookright=↪ ell=ℓ lscript=ℓ vector=⃗ estimated=℮ numero=№ nonbreakingspace=  onedotenleader=․ figuredash=‒ horizontalbar=―
 a1=✁ a20=✔ a19=✓ a21=✕ a73=■ a71=● a76=▲ a77=▼ a78=◆ a81=◗ a35=★`)
 
-// pairs reads a table of names and texts, "name=text" between spaces. Names of spaces are set afterwards, since a space
-// ends a pair.
+// pairs reads a table of an encoding, names and texts, "name=text" between spaces. Names of spaces are set afterwards,
+// since a space ends a pair.
 func pairs(list string) map[string]string {
 	m := map[string]string{}
 	for field := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ' ' || r == '\n' }) {
@@ -124,10 +124,10 @@ var accents = map[string]rune{
 	"hook": 0x309, "horn": 0x31b,
 }
 
-// glyphText returns the text of a glyph by its name; "" for a name without a meaning. Names follow the Adobe Glyph
-// List's rules: what follows a dot names a variant, an underscore joins the parts of a ligature, and the letters uni or
-// u stand before the hexadecimal digits of code points. Beyond them, a letter with the name of an accent is that letter
-// with it.
+// glyphText returns the text that an encoding has for a glyph by its name; "" for a name without a meaning. Names
+// follow the Adobe Glyph List's rules: what follows a dot names a variant, an underscore joins the parts of a ligature,
+// and the letters uni or u stand before the hexadecimal digits of code points. Beyond them, a letter with the name of
+// an accent is that letter with it.
 func glyphText(n string) string {
 	if text, ok := glyphNames[n]; ok {
 		return text
@@ -176,8 +176,8 @@ func glyphText(n string) string {
 	return ""
 }
 
-// cyrillic returns the letter of a glyph name afiiNNNNN, by its number. The numbers are those of the Adobe Glyph List,
-// in the order of the alphabet with Ё in its place.
+// cyrillic returns, for an encoding, the letter of a glyph name afiiNNNNN, by its number. The numbers are those of the
+// Adobe Glyph List, in the order of the alphabet with Ё in its place.
 func cyrillic(v int) string {
 	switch {
 	case v >= 10017 && v <= 10022:

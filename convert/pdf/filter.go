@@ -40,8 +40,8 @@ func (r *reader) decode(s *stream) []byte {
 	return data
 }
 
-// first returns the entry of a dictionary under the first of keys that it has: decode takes the short names of inline
-// images, too.
+// first returns, for a filter, the entry of a dictionary under the first of keys that it has: decode takes the short
+// names of inline images, too.
 func first(d dict, keys ...name) any {
 	for _, k := range keys {
 		if v, ok := d[k]; ok {
@@ -78,8 +78,8 @@ func (r *reader) filter(f name, data []byte, p dict) []byte {
 	return nil // a picture's coding, or one not known
 }
 
-// take runs a decoder within the bytes that may still be decoded, and counts its output. limit is the most bytes that
-// the decoder may give; output that reaches it counts as cut.
+// take runs a filter's decoder within the bytes that may still be decoded, and counts its output. limit is the most
+// bytes that the decoder may give; output that reaches it counts as cut.
 func (r *reader) take(decode func(limit int) []byte) []byte {
 	limit := min(maxStream, r.left)
 	out := decode(limit)
@@ -90,8 +90,8 @@ func (r *reader) take(decode func(limit int) []byte) []byte {
 	return out
 }
 
-// readAll reads a decompressor of a stream to its end, or to the limit. It works in pieces of 1 MiB, between which it
-// looks at the context. Damage ends the data early, and is noted in cut.
+// readAll reads a filter's decompressor of a stream to its end, or to the limit. It works in pieces of 1 MiB, between
+// which it looks at the context. Damage ends the data early, and is noted in cut.
 func (r *reader) readAll(in io.Reader) []byte {
 	return r.take(func(limit int) []byte {
 		var out bytes.Buffer
@@ -112,8 +112,8 @@ func (r *reader) readAll(in io.Reader) []byte {
 	})
 }
 
-// inflate decompresses zlib data. Damaged files sometimes lack its header; its checksum is ignored. That is why flate
-// reads them and not zlib, which would refuse the whole stream.
+// inflate undoes the filter Flate: it decompresses zlib data. Damaged files sometimes lack its header; its checksum is
+// ignored. That is why flate reads them and not zlib, which would refuse the whole stream.
 func (r *reader) inflate(data []byte) []byte {
 	for len(data) > 0 && classes[data[0]] == space && data[0] != 0 {
 		data = data[1:]
@@ -124,8 +124,8 @@ func (r *reader) inflate(data []byte) []byte {
 	return r.readAll(flate.NewReader(bytes.NewReader(data)))
 }
 
-// ascii85Text cuts data at the end marker and drops bytes that are not digits. The decoder of the standard library
-// refuses data with other bytes in them.
+// ascii85Text prepares the filter ASCII85: it cuts data at the end marker and drops bytes that are not digits. The
+// decoder of the standard library refuses data with other bytes in them.
 func ascii85Text(data []byte) []byte {
 	data = bytes.TrimPrefix(bytes.TrimSpace(data), []byte("<~"))
 	if i := bytes.IndexByte(data, '~'); i >= 0 {
@@ -139,9 +139,10 @@ func ascii85Text(data []byte) []byte {
 	}, data)
 }
 
-// predict undoes the predictors of PNG and TIFF (§7.4.4.4). They change bytes into differences from their neighbours,
-// and stand behind Flate and LZW alone. Cross-reference streams nearly always have that of PNG. TIFF's is undone for
-// whole bytes only. It returns nil for sizes that no picture and no table has; a last row that is too short is kept.
+// predict undoes, after a filter, the predictors of PNG and TIFF (§7.4.4.4). They change bytes into differences from
+// their neighbours, and stand behind Flate and LZW alone. Cross-reference streams nearly always have that of PNG.
+// TIFF's is undone for whole bytes only. It returns nil for sizes that no picture and no table has; a last row that is
+// too short is kept.
 func (r *reader) predict(data []byte, p dict) []byte {
 	kind := int(r.number(p["Predictor"]))
 	if kind < 2 {
@@ -201,7 +202,8 @@ func (r *reader) predict(data []byte, p dict) []byte {
 	return out
 }
 
-// paeth is the predictor of that name of PNG: of left, above and upper left, the one nearest to a + b - c.
+// paeth is the predictor of that name, for filters, of PNG: of left, above and upper left, the one nearest to a + b -
+// c.
 func paeth(a, b, c byte) byte {
 	p := int(a) + int(b) - int(c)
 	pa, pb, pc := abs(p-int(a)), abs(p-int(b)), abs(p-int(c))
@@ -221,8 +223,8 @@ func abs(n int) int {
 	return n
 }
 
-// lzw undoes LZW as TIFF and PDF write it: codes of 9 to 12 bits, the longest first bit first, whose width grows one
-// code early unless early is 0. It stops at the first code that cannot be, and at limit bytes.
+// lzw undoes the filter LZW as TIFF and PDF write it: codes of 9 to 12 bits, the longest first bit first, whose width
+// grows one code early unless early is 0. It stops at the first code that cannot be, and at limit bytes.
 func lzw(data []byte, early, limit int) []byte {
 	const clear, end = 256, 257
 	var table [4096][]byte

@@ -236,8 +236,8 @@ func (r *reader) ownEncoding(descriptor dict, symbolic bool) *encoding {
 	return nil
 }
 
-// numbered reports whether the name of a glyph is only a number, such as g12, C0041 or cid_33. The code may then say
-// more. Such names are given by programs that subset fonts, and mean nothing elsewhere.
+// numbered reports whether the name that a font has for a glyph is only a number, such as g12, C0041 or cid_33. The
+// code may then say more. Such names are given by programs that subset fonts, and mean nothing elsewhere.
 func numbered(n string) bool {
 	return len(n) > 1 && strings.Trim(n, "0123456789") != n && len(strings.Trim(n, "0123456789")) <= 5 ||
 		strings.HasPrefix(n, "index")
@@ -416,8 +416,8 @@ func (f *font) text(c char, raw string) string {
 	return ""
 }
 
-// usable reports whether the text that a file maps a code to is one. Some files use NULs and replacement characters for
-// codes without a text. Their encoding is then asked.
+// usable reports whether the text to which a font maps a code is one. Some files use NULs and replacement characters
+// for codes without a text. Their encoding is then asked.
 func usable(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return s != "" && r != 0 && r != utf8.RuneError

@@ -47,7 +47,7 @@ var classes = func() (c [256]byte) {
 	return c
 }()
 
-// skip passes over white space and comments of a PDF.
+// skip passes over white space and comments between the objects of a PDF.
 func (l *lexer) skip() {
 	for l.at < len(l.b) {
 		c := l.b[l.at]
@@ -118,8 +118,9 @@ func (l *lexer) next() (any, bool) {
 	return word(text), true
 }
 
-// number reads a number of a PDF as viewers do: it ignores a second sign at the start, and everything from a later sign
-// on, for some programs write "--5" and "0.00-35". ok is false for what is none, and for more than 300 digits.
+// number reads an object, a number of a PDF, as viewers do: it ignores a second sign at the start, and everything from
+// a later sign on, for some programs write "--5" and "0.00-35". ok is false for what is none, and for more than 300
+// digits.
 func number(b []byte) (float64, bool) {
 	sign, i := 1.0, 0
 	for i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -150,8 +151,8 @@ func number(b []byte) (float64, bool) {
 	return sign * value / scale, digits > 0 || dot
 }
 
-// array reads an array of a PDF to the closing bracket. Two integers before the word R are a reference. An array that
-// is never closed ends with its object. The list is never nil, unless arrays nest too deep.
+// array reads an object, an array of a PDF to the closing bracket. Two integers before the word R are a reference. An
+// array that is never closed ends with its object. The list is never nil, unless arrays nest too deep.
 func (l *lexer) array() []any {
 	if !l.enter() {
 		return nil
@@ -205,7 +206,7 @@ func (l *lexer) count(n int) {
 	}
 }
 
-// toRef returns the reference that two numbers are; false where they are none, or beyond what files have.
+// toRef returns the reference to an object that two numbers are; false where they are none, or beyond what files have.
 func toRef(num, gen any) (ref, bool) {
 	n, ok1 := num.(float64)
 	g, ok2 := gen.(float64)
@@ -215,8 +216,9 @@ func toRef(num, gen any) (ref, bool) {
 	return ref{int(n), int(g)}, true
 }
 
-// dict reads to the closing >>. An entry has one value, or two numbers and the word R; of more values the first counts.
-// A dictionary that is never closed ends before "endobj" or "stream", where the reading goes on.
+// dict reads an object, a dictionary, to the closing >>. An entry has one value, or two numbers and the word R; of more
+// values the first counts. A dictionary that is never closed ends before "endobj" or "stream", where the reading goes
+// on.
 func (l *lexer) dict() dict {
 	if !l.enter() {
 		return nil
@@ -280,4 +282,12 @@ func (l *lexer) dict() dict {
 			values = append(values, v)
 		}
 	}
+}
+
+// at returns an item of an array of a PDF, nil when it is missing.
+func at(list []any, i int) any {
+	if i < len(list) {
+		return list[i]
+	}
+	return nil
 }

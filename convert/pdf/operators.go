@@ -89,46 +89,46 @@ func (e *interpreter) operand(i int) any {
 	return nil
 }
 
-// number returns an operand that is a number, else 0.
+// number returns an operand of an operator that is a number, else 0.
 func (e *interpreter) number(i int) float64 {
 	n, _ := e.operand(i).(float64)
 	return n
 }
 
-// name returns an operand that is a name, else "".
+// name returns an operand of an operator that is a name, else "".
 func (e *interpreter) name(i int) name {
 	n, _ := e.operand(i).(name)
 	return n
 }
 
-// matrix returns the operands as a matrix.
+// matrix returns the operands of an operator as a matrix.
 func (e *interpreter) matrix() matrix {
 	return matrix{e.number(0), e.number(1), e.number(2), e.number(3), e.number(4), e.number(5)}
 }
 
-// save keeps the graphics state (q). 512 may be kept; more would only take memory.
+// save keeps the graphics state (operator q). 512 may be kept; more would only take memory.
 func (e *interpreter) save() {
 	if len(e.saved) < 512 {
 		e.saved = append(e.saved, e.g)
 	}
 }
 
-// restore brings back the graphics state that was kept last (Q). Without one it does nothing.
+// restore brings back the graphics state that was kept last (operator Q). Without one it does nothing.
 func (e *interpreter) restore() {
 	if n := len(e.saved); n > 0 {
 		e.g, e.saved = e.saved[n-1], e.saved[:n-1]
 	}
 }
 
-// concatenate puts a matrix before that of the page (cm).
+// concatenate puts a matrix before that of the page (operator cm).
 func (e *interpreter) concatenate() {
 	if m := e.matrix().then(e.g.ctm); m.finite() {
 		e.g.ctm = m
 	}
 }
 
-// setState takes the font and the opacity of a dictionary of graphics state. It is gs, which names an entry of
-// ExtGState.
+// setState takes, for the operator gs, the font and the opacity of a dictionary of graphics state. It is gs, which
+// names an entry of ExtGState.
 func (e *interpreter) setState() {
 	r := e.c.f.r
 	if len(e.args) == 0 {
@@ -142,23 +142,24 @@ func (e *interpreter) setState() {
 	}
 }
 
-// setMatrix sets where the line of text begins, and how it is turned and scaled (Tm).
+// setMatrix sets where the line of text begins, and how it is turned and scaled (operator Tm).
 func (e *interpreter) setMatrix() {
 	if m := e.matrix(); m.finite() {
 		e.text, e.line = m, m
 	}
 }
 
-// newLine begins a line of text that is shifted from the start of the line before by x and y (Td).
+// newLine begins a line of text that is shifted from the start of the line before by x and y (operator Td).
 func (e *interpreter) newLine(x, y float64) {
 	e.line = matrix{1, 0, 0, 1, x, y}.then(e.line)
 	e.text = e.line
 }
 
-// nextLine begins a line of text below the one before, by the leading (T*).
+// nextLine begins a line of text below the one before, by the leading (operator T*).
 func (e *interpreter) nextLine() { e.newLine(0, -e.g.leading) }
 
-// setFont sets the font of a text and its size (Tf). A name that is not among the resources leaves the font as it is.
+// setFont sets the font of a text and its size (operator Tf). A name that is not among the resources leaves the font as
+// it is.
 func (e *interpreter) setFont() {
 	if len(e.args) < 2 {
 		return
@@ -169,15 +170,15 @@ func (e *interpreter) setFont() {
 	e.g.size = e.number(1)
 }
 
-// nextLineSpaced sets the spacing of words and characters, and shows a string on the next line (").
+// nextLineSpaced sets the spacing of words and characters, and shows a string on the next line (operator ").
 func (e *interpreter) nextLineSpaced() {
 	e.g.wordSpace, e.g.charSpace = e.number(0), e.number(1)
 	e.nextLine()
 	e.show(e.operand(2))
 }
 
-// showList draws strings, with the shifts between them in thousandths of the font's size. It is TJ. Wide gaps between
-// words are mostly such shifts, and no spaces.
+// showList draws strings (operator TJ), with the shifts between them in thousandths of the font's size. It is TJ. Wide
+// gaps between words are mostly such shifts, and no spaces.
 func (e *interpreter) showList() {
 	list, _ := e.operand(0).([]any)
 	for _, item := range list {
@@ -189,8 +190,8 @@ func (e *interpreter) showList() {
 	}
 }
 
-// beginMarked begins marked content (BDC, BMC): a text that stands for the glyphs in it, a header or footer of the
-// page, or a group of optional content. Its property list stands in the stream or is named there.
+// beginMarked begins marked content (operators BDC, BMC): a text that stands for the glyphs in it, a header or footer
+// of the page, or a group of optional content. Its property list stands in the stream or is named there.
 func (e *interpreter) beginMarked() {
 	r := e.c.f.r
 	var m markedContent
@@ -213,7 +214,7 @@ func (e *interpreter) beginMarked() {
 	}
 }
 
-// endMarked ends the marked content that was begun last (EMC).
+// endMarked ends the marked content that was begun last (operator EMC).
 func (e *interpreter) endMarked() {
 	if n := len(e.marks); n > 0 {
 		if e.marks[n-1].off {
@@ -224,23 +225,23 @@ func (e *interpreter) endMarked() {
 	}
 }
 
-// drawObject draws a form or a picture that the resources name (Do).
+// drawObject draws a form or a picture that the resources name (operator Do).
 func (e *interpreter) drawObject() {
 	if len(e.args) > 0 {
 		e.c.object(e.objects[e.name(0)], e.resources, e.g, e.depth)
 	}
 }
 
-// passImage notes an inline image and goes on behind its data. Its data are bytes of any value, which must not be read
-// as operators.
+// passImage notes an inline image (operator BI) and goes on behind its data. Its data are bytes of any value, which
+// must not be read as operators.
 func (e *interpreter) passImage() {
 	e.c.pictured(e.g.ctm, nil, &e.g)
 	e.lexer.at = afterImage(e.lexer.b, e.lexer.at)
 	e.c.f.r.spend(maxImageEntries / stepBytes)
 }
 
-// move shifts the place of the next glyph along the line, by unscaled units of text space. A font that runs downwards
-// is moved downwards.
+// move shifts, between operators, the place of the next glyph along the line, by unscaled units of text space. A font
+// that runs downwards is moved downwards.
 func (e *interpreter) move(by float64) {
 	if g := &e.g; g.font != nil && g.font.vertical {
 		e.text = matrix{1, 0, 0, 1, 0, by}.then(e.text)
@@ -249,9 +250,9 @@ func (e *interpreter) move(by float64) {
 	e.text = matrix{1, 0, 0, 1, by * e.g.scale, 0}.then(e.text)
 }
 
-// show draws v, if it is a string. Each of its codes becomes a glyph at its place: the text matrix is that of the
-// font's size, of the line and of the page, one after the other (§9.4.4). Within marked content that states a text,
-// the first glyph has all of it and the others none. Too many glyphs on the page end the reading of it.
+// show draws v, an operand, if it is a string. Each of its codes becomes a glyph at its place: the text matrix is that
+// of the font's size, of the line and of the page, one after the other (§9.4.4). Within marked content that states a
+// text, the first glyph has all of it and the others none. Too many glyphs on the page end the reading of it.
 func (e *interpreter) show(v any) {
 	s, ok := v.(string)
 	g := &e.g

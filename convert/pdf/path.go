@@ -6,7 +6,7 @@ import "math"
 // those of its ends, in points, the smaller ones first. Package pdflayout finds the cells of tables by them.
 type Rule struct{ X0, Y0, X1, Y1 float32 }
 
-// Level reports whether the rule runs from left to right. The others are upright.
+// Level reports whether the rule, a path that was drawn, runs from left to right. The others are upright.
 func (r Rule) Level() bool { return r.X1-r.X0 >= r.Y1-r.Y0 }
 
 // The limits of rules, in points. A thicker box is an area, and a shorter line part of a sign or of a dotted line.
@@ -131,8 +131,8 @@ func (p *Page) addThin(part []corner) {
 	p.addRule(low, high)
 }
 
-// addRule keeps a line as a rule, if it is level or upright, long enough and on the page. Lines that lean by half a
-// point or less count as straight.
+// addRule keeps a line of a path as a rule, if it is level or upright, long enough and on the page. Lines that lean by
+// half a point or less count as straight.
 func (p *Page) addRule(a, b corner) {
 	r := Rule{float32(min(a.x, b.x)), float32(min(a.y, b.y)), float32(max(a.x, b.x)), float32(max(a.y, b.y))}
 	w, h := r.X1-r.X0, r.Y1-r.Y0

@@ -110,7 +110,7 @@ type Note struct {
 	Hidden bool // no viewer shows it
 }
 
-// Open reads the structure of a file. It keeps content, which must not change afterwards. The error is ErrEncrypted,
+// Open reads the structure of a PDF. It keeps content, which must not change afterwards. The error is ErrEncrypted,
 // ErrDamaged or the context's error.
 func Open(ctx context.Context, content []byte) (f *File, err error) {
 	f = &File{fonts: map[ref]*font{}}
@@ -137,11 +137,11 @@ func Open(ctx context.Context, content []byte) (f *File, err error) {
 	return f, nil
 }
 
-// Cut reports whether something was left out because it was damaged or exceeded a limit.
+// Cut reports whether something of a PDF was left out because it was damaged or exceeded a limit.
 func (f *File) Cut() bool { return f.cut || f.r.cut }
 
-// describe reads the information dictionary and the language. What they say is the author's, and often empty or the
-// name of a program.
+// describe reads the information dictionary and the language of a PDF. What they say is the author's, and often empty
+// or the name of a program.
 func (f *File) describe() {
 	info := f.r.dict(f.r.trailer["Info"])
 	f.Title, f.Author = f.r.text(info["Title"]), f.r.text(info["Author"])
@@ -152,9 +152,9 @@ func (f *File) describe() {
 // inherited are the entries that a page inherits from the nodes above it. They are those of §7.7.3.4.
 var inherited = []name{"Resources", "MediaBox", "CropBox", "Rotate"}
 
-// collect walks the page tree below a catalogue and puts the pages into f.pages, in their order, with what they
-// inherit. Nodes that are met twice are passed over, or a tree with a circle would never end. What has content and no
-// kids counts as a page, whatever type it states.
+// collect walks the page tree of a PDF below a catalogue and puts the pages into f.pages, in their order, with what
+// they inherit. Nodes that are met twice are passed over, or a tree with a circle would never end. What has content and
+// no kids counts as a page, whatever type it states.
 func (f *File) collect(catalogue dict) {
 	f.pages = nil
 	seen := map[ref]bool{}
@@ -200,7 +200,7 @@ func (f *File) collect(catalogue dict) {
 	walk(catalogue["Pages"], nil, 0)
 }
 
-// collectAll takes every page object of the file, in the order of their numbers. It is for files whose page tree is
+// collectAll takes every page object of the PDF, in the order of their numbers. It is for files whose page tree is
 // lost. Their order is a guess, and what a page inherits is not known, so that f.cut is set.
 func (f *File) collectAll() {
 	for _, n := range f.r.numbers() {
@@ -212,9 +212,9 @@ func (f *File) collectAll() {
 	}
 }
 
-// Pages returns the pages one after the other. A page that cannot be read is empty, and [File.Cut] reports true. The
-// only error is that of ctx, and it ends the sequence. Each page gets at most pageSteps of the steps that are left, so
-// that one page that is slow to read does not take those of the others.
+// Pages returns the pages of a PDF one after the other. A page that cannot be read is empty, and [File.Cut] reports
+// true. The only error is that of ctx, and it ends the sequence. Each page gets at most pageSteps of the steps that are
+// left, so that one page that is slow to read does not take those of the others.
 func (f *File) Pages(ctx context.Context) iter.Seq2[*Page, error] {
 	return func(yield func(*Page, error) bool) {
 		f.r.ctx = ctx
@@ -240,9 +240,9 @@ func (f *File) Pages(ctx context.Context) iter.Seq2[*Page, error] {
 	}
 }
 
-// read reads one page into p: its size after rotation, its links, and by its content stream the glyphs that are seen. A
-// page without a usable box is of the size of a letter, 612 by 792 points. It panics with halt when a limit is reached;
-// what p has by then is kept.
+// read reads one page of a PDF into p: its size after rotation, its links, and by its content stream the glyphs that
+// are seen. A page without a usable box is of the size of a letter, 612 by 792 points. It panics with halt when a limit
+// is reached; what p has by then is kept.
 func (f *File) read(p *Page, d dict) {
 	box := f.r.box(d["CropBox"])
 	if box[2]-box[0] < 1 || box[3]-box[1] < 1 {
@@ -313,35 +313,6 @@ func (r *reader) box(v any) (box [4]float64) {
 		box[1], box[3] = box[3], box[1]
 	}
 	return box
-}
-
-// matrix is a transformation: x' = a·x + c·y + e, y' = b·x + d·y + f. It is written as in §8.3.4: six numbers, the
-// last two of which shift.
-type matrix [6]float64
-
-// then returns the transformation m followed by n. In PDF, "cm" puts its own before the one that holds: own.then(ctm).
-func (m matrix) then(n matrix) matrix {
-	return matrix{
-		m[0]*n[0] + m[1]*n[2], m[0]*n[1] + m[1]*n[3],
-		m[2]*n[0] + m[3]*n[2], m[2]*n[1] + m[3]*n[3],
-		m[4]*n[0] + m[5]*n[2] + n[4], m[4]*n[1] + m[5]*n[3] + n[5],
-	}
-}
-
-// apply returns the place on the page of a point that is given in the units of m.
-func (m matrix) apply(x, y float64) (float64, float64) {
-	return m[0]*x + m[2]*y + m[4], m[1]*x + m[3]*y + m[5]
-}
-
-// finite reports whether all numbers of m are finite and of a sensible size. Operators with others are ignored: places
-// must fit into a float32.
-func (m matrix) finite() bool {
-	for _, v := range m {
-		if math.IsNaN(v) || math.Abs(v) > 1e7 {
-			return false
-		}
-	}
-	return true
 }
 
 // parseDate parses a PDF date, D:YYYYMMDDHHmmSSOHH'mm', of which everything after the year is optional. It is zero for

@@ -364,7 +364,7 @@ var (
 	docSigns   = []rune("•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\ufffd€")
 )
 
-// utf16Text decodes big-endian UTF-16 without its mark. A last odd byte is left out.
+// utf16Text decodes, for the reader, big-endian UTF-16 without its mark. A last odd byte is left out.
 func utf16Text(s string) string {
 	units := make([]uint16, len(s)/2)
 	for i := range units {

@@ -2,8 +2,8 @@ package pdf
 
 import "strconv"
 
-// name reads a name of a PDF, from its slash on (§7.3.5). "#" with two hexadecimal digits is a byte; other uses of it
-// are left as they are.
+// name reads a name, as strings are read, of a PDF, from its slash on (§7.3.5). "#" with two hexadecimal digits is a
+// byte; other uses of it are left as they are.
 func (l *lexer) name() name {
 	l.at++
 	start := l.at
@@ -100,8 +100,8 @@ func (l *lexer) hex() string {
 	return string(l.digits(maxString))
 }
 
-// digits reads pairs of hexadecimal digits to the closing >, for at most limit bytes. Other bytes are passed over, and
-// a last odd digit has a 0 behind it. The filter ASCIIHexDecode is read by it, too.
+// digits reads the pairs of hexadecimal digits of a string to the closing >, for at most limit bytes. Other bytes are
+// passed over, and a last odd digit has a 0 behind it. The filter ASCIIHexDecode is read by it, too.
 func (l *lexer) digits(limit int) (out []byte) {
 	high := -1
 	for l.at < len(l.b) {
@@ -128,7 +128,7 @@ func (l *lexer) digits(limit int) (out []byte) {
 	return out
 }
 
-// unhex returns the value of a hexadecimal digit, -1 for another byte.
+// unhex returns the value of a hexadecimal digit of a string, -1 for another byte.
 func unhex(c byte) int {
 	switch {
 	case c >= '0' && c <= '9':

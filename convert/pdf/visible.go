@@ -37,19 +37,6 @@ func (p paint) like(q paint) bool {
 		math.Abs(p.b-q.b) < sameColor
 }
 
-// rect is a box on the page: the smaller coordinates first. The zero rect has no area; one whose first corner is beyond
-// its second has none either.
-type rect struct{ x0, y0, x1, y1 float64 }
-
-func (a rect) area() float64 { return max(a.x1-a.x0, 0) * max(a.y1-a.y0, 0) }
-
-// and returns the box that two boxes have in common.
-func (a rect) and(b rect) rect {
-	return rect{max(a.x0, b.x0), max(a.y0, b.y0), min(a.x1, b.x1), min(a.y1, b.y1)}
-}
-
-func (a rect) holds(x, y float64) bool { return x >= a.x0 && x <= a.x1 && y >= a.y0 && y <= a.y1 }
-
 // ground is an area that was painted. Later grounds lie above earlier ones. color is not known for pictures, shadings
 // and odd shapes.
 type ground struct {
@@ -72,8 +59,7 @@ type seen struct {
 	lost     bool    // not every ground is known
 }
 
-// below returns the color that was painted last at a point: the page is white. It is not known when some ground was
-// lost.
+// below returns the color that is visible at a point: the page is white. It is not known when some ground was lost.
 func (s *seen) below(x, y float64) paint {
 	if s.lost {
 		return paint{}
@@ -86,8 +72,8 @@ func (s *seen) below(x, y float64) paint {
 	return white
 }
 
-// apart reports whether no two of a few boxes overlap, so that none is a hole in another. More than 16 boxes are not
-// compared: such a path is a drawing.
+// apart reports, of what hides a glyph, whether no two of a few boxes overlap, so that none is a hole in another. More
+// than 16 boxes are not compared: such a path is a drawing.
 func apart(boxes []rect) bool {
 	if len(boxes) > 16 {
 		return false
@@ -102,10 +88,10 @@ func apart(boxes []rect) bool {
 	return true
 }
 
-// painted notes that an area was painted. A box that is opaque hides the glyphs below it. picture says that the box is
-// a picture: glyphs below it are kept aside, for they may be the text of a scanned page. Areas of less than four square
-// points and what is nearly transparent are passed over; where the state blends, the color is not known and nothing is
-// hidden.
+// painted notes that an area was painted, so that what lies below is not visible. A box that is opaque hides the glyphs
+// below it. picture says that the box is a picture: glyphs below it are kept aside, for they may be the text of a
+// scanned page. Areas of less than four square points and what is nearly transparent are passed over; where the state
+// blends, the color is not known and nothing is hidden.
 func (c *canvas) painted(area rect, color paint, isBox, picture bool, g *state) {
 	area = area.and(g.clip).and(rect{0, 0, c.page.Width, c.page.Height})
 	if area.area() < 4 || g.alpha < .05 || c.off > 0 {
@@ -140,8 +126,8 @@ func (c *canvas) painted(area rect, color paint, isBox, picture bool, g *state) 
 	c.page.Glyphs = kept
 }
 
-// middle returns the middle of a glyph on the page, whose baseline may be turned. A glyph that a box covers in part is
-// hidden if its middle is.
+// middle returns the middle of a glyph, which decides whether it is visible, on the page, whose baseline may be turned.
+// A glyph that a box covers in part is hidden if its middle is.
 func (c *canvas) middle(g *Glyph) (x, y float64) {
 	x, y = float64(g.X+g.W/2), float64(g.Y+g.Size/3)
 	switch g.Turn {
@@ -155,9 +141,9 @@ func (c *canvas) middle(g *Glyph) (x, y float64) {
 	return x, y
 }
 
-// hides reports whether nobody sees what is written in the middle of a glyph of a size. It looks at layers and
-// transparency, at the clipping path with one size of room, and at the color of the ground. Modes of text are fills,
-// strokes, and both (§9.3.6); those of no paint are kept aside by add.
+// hides reports whether nothing is visible of what is written in the middle of a glyph of a size. It looks at layers
+// and transparency, at the clipping path with one size of room, and at the color of the ground. Modes of text are
+// fills, strokes, and both (§9.3.6); those of no paint are kept aside by add.
 func (c *canvas) hides(x, y, size float64, g *state) bool {
 	if c.off > 0 || g.alpha < .05 {
 		return true
@@ -182,9 +168,9 @@ func (c *canvas) hides(x, y, size float64, g *state) bool {
 	return false
 }
 
-// pictured notes a picture that fills the unit square of a matrix. One with transparent parts hides nothing. d is its
-// dictionary, nil for an inline image, of which nothing is known. One that is turned by an angle covers less than its
-// box.
+// pictured notes a picture, behind which nothing is visible, that fills the unit square of a matrix. One with
+// transparent parts hides nothing. d is its dictionary, nil for an inline image, of which nothing is known. One that is
+// turned by an angle covers less than its box.
 func (c *canvas) pictured(ctm matrix, d dict, g *state) {
 	c.page.Images++
 	area := unitSquare(ctm).and(g.clip).and(rect{0, 0, c.page.Width, c.page.Height})
@@ -195,32 +181,9 @@ func (c *canvas) pictured(ctm matrix, d dict, g *state) {
 	c.painted(unitSquare(ctm), paint{}, opaque && upright, true, g)
 }
 
-// unitSquare returns the box on the page around the unit square of a matrix, which every picture fills.
-func unitSquare(m matrix) rect {
-	box := rect{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
-	for _, p := range [][2]float64{{0, 0}, {1, 0}, {0, 1}, {1, 1}} {
-		x, y := m.apply(p[0], p[1])
-		box = rect{min(box.x0, x), min(box.y0, y), max(box.x1, x), max(box.y1, y)}
-	}
-	return box
-}
-
-// bounds returns the box around corners, and whether they are its own. It is its own box if four to six corners follow
-// one another level or upright.
-func bounds(part []corner) (box rect, isBox bool) {
-	box = rect{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
-	isBox = len(part) >= 4 && len(part) <= 6
-	for i, p := range part {
-		box = rect{min(box.x0, p.x), min(box.y0, p.y), max(box.x1, p.x), max(box.y1, p.y)}
-		if p.bent || i > 0 && math.Abs(p.x-part[i-1].x) > .1 && math.Abs(p.y-part[i-1].y) > .1 {
-			isBox = false
-		}
-	}
-	return box, isBox
-}
-
-// fill notes the areas that a path fills. A path of several boxes that do not overlap is filled in all of them; of
-// anything else only the box around it is known, and no color. Too many corners make every ground unknown.
+// fill notes the areas that a path fills, on which text may be visible. A path of several boxes that do not overlap is
+// filled in all of them; of anything else only the box around it is known, and no color. Too many corners make every
+// ground unknown.
 func (e *interpreter) fill(corners []corner) {
 	if len(corners) >= maxCorners {
 		e.c.seen.lost = true
@@ -246,8 +209,8 @@ func (e *interpreter) fill(corners []corner) {
 	}
 }
 
-// thicken notes the area round a line that is as thick as letters are high: text may stand on it. Titles on a bar of
-// color are made so; a ground of unknown color keeps them.
+// thicken notes, as a ground on which text is visible, the area round a line that is as thick as letters are high: text
+// may stand on it. Titles on a bar of color are made so; a ground of unknown color keeps them.
 func (e *interpreter) thicken(corners []corner) {
 	width := e.g.line * math.Sqrt(math.Abs(e.g.ctm[0]*e.g.ctm[3]-e.g.ctm[1]*e.g.ctm[2]))
 	if width < 4 || len(corners) == 0 || len(corners) >= maxCorners {
@@ -257,8 +220,9 @@ func (e *interpreter) thicken(corners []corner) {
 	e.c.painted(rect{box.x0 - width/2, box.y0 - width/2, box.x1 + width/2, box.y1 + width/2}, paint{}, false, false, &e.g)
 }
 
-// clipTo narrows the clipping path to the one that was built, if W asked for it. It happens when the path is painted,
-// as §8.5.4 has it. The box around the path stands for it, which is larger, so that text is rather kept than lost.
+// clipTo narrows what is visible, the clipping path, to the one that was built, if W asked for it. It happens when the
+// path is painted, as §8.5.4 has it. The box around the path stands for it, which is larger, so that text is rather
+// kept than lost.
 func (e *interpreter) clipTo(corners []corner) {
 	if e.clips && len(corners) < maxCorners {
 		box, _ := bounds(corners)
@@ -267,8 +231,8 @@ func (e *interpreter) clipTo(corners []corner) {
 	e.clips = false
 }
 
-// judge takes back an ActualText that says far more than the glyphs in its place, which nobody sees. A few letters more
-// are honest: ligatures, abbreviations and hyphens have such texts. A hidden instruction is longer.
+// judge takes back an ActualText that says far more than the glyphs in its place, which is not visible. A few letters
+// more are honest: ligatures, abbreviations and hyphens have such texts. A hidden instruction is longer.
 func (c *canvas) judge(m *markedContent) {
 	if !m.written || len(m.text) <= 4*m.glyphs+8 || m.at >= len(c.page.Glyphs) || c.page.Glyphs[m.at].Text != m.text {
 		return
@@ -278,145 +242,8 @@ func (c *canvas) judge(m *markedContent) {
 	c.unsee(" " + m.text)
 }
 
-// setGray, setRGB and setCMYK return the operator that sets the color of fills, or of strokes.
-func setGray(stroke bool) func(*interpreter) {
-	return func(e *interpreter) { e.setPaint(stroke, e.paintOf(1)) }
-}
-
-func setRGB(stroke bool) func(*interpreter) {
-	return func(e *interpreter) { e.setPaint(stroke, e.paintOf(3)) }
-}
-
-func setCMYK(stroke bool) func(*interpreter) {
-	return func(e *interpreter) { e.setPaint(stroke, e.paintOf(4)) }
-}
-
-// setPaint sets the color of strokes, or of fills.
-func (e *interpreter) setPaint(stroke bool, p paint) {
-	if stroke {
-		e.g.stroke = p
-	} else {
-		e.g.fill = p
-	}
-}
-
-// paintOf returns the color that so many operands are: of gray, RGB or CMYK. CMYK is turned into RGB by the simple
-// formula, without a profile: near enough to tell white from black. With too few operands the color is not known.
-func (e *interpreter) paintOf(channels int) paint {
-	if len(e.args) < channels {
-		return paint{}
-	}
-	n := func(i int) float64 { return min(max(e.number(i), 0), 1) }
-	switch channels {
-	case 1:
-		return paint{true, n(0), n(0), n(0)}
-	case 3:
-		return paint{true, n(0), n(1), n(2)}
-	case 4:
-		k := 1 - n(3)
-		return paint{true, (1 - n(0)) * k, (1 - n(1)) * k, (1 - n(2)) * k}
-	}
-	return paint{}
-}
-
-// setSpace returns the operator that sets a color space, with its first color. Of spaces that are understood it is
-// black, else it is not known.
-func setSpace(stroke bool) func(*interpreter) {
-	return func(e *interpreter) {
-		space := e.c.f.r.colorSpace(e.operand(0), e.resources)
-		first := paint{}
-		if space.channels > 0 {
-			first = black
-		}
-		if stroke {
-			e.g.strokeSpace = space
-		} else {
-			e.g.fillSpace = space
-		}
-		e.setPaint(stroke, first)
-	}
-}
-
-// setColor returns the operator that sets a color of the space that was set. A pattern's name is no number, and its
-// color not known.
-func setColor(stroke bool) func(*interpreter) {
-	return func(e *interpreter) {
-		space := e.g.fillSpace
-		if stroke {
-			space = e.g.strokeSpace
-		}
-		p := paint{}
-		switch {
-		case space.channels > 0 && len(e.args) == space.channels:
-			p = e.paintOf(space.channels)
-		case space.inks:
-			// Amounts of inks: none of all leaves the paper white; any other color depends on the inks.
-			none := true
-			for i := range e.args {
-				none = none && e.number(i) == 0
-			}
-			if none {
-				p = white
-			}
-		}
-		e.setPaint(stroke, p)
-	}
-}
-
-// A colorSpace is one as far as it is understood.
-type colorSpace struct {
-	channels int  // 1: gray, 3: RGB, 4: CMYK; 0: another
-	inks     bool // its colors are amounts of inks: none of all is white
-}
-
-// colorSpace reads a color space (§8.6). v is a name, of a space of devices or of the resources, or an array. A name
-// that leads to a name is followed once. Indexed, Lab and Pattern are not understood.
-func (r *reader) colorSpace(v any, resources dict) colorSpace {
-	if n := r.name(v); n != "" {
-		switch n {
-		case "DeviceGray", "CalGray", "G":
-			return colorSpace{channels: 1}
-		case "DeviceRGB", "CalRGB", "RGB":
-			return colorSpace{channels: 3}
-		case "DeviceCMYK", "CMYK":
-			return colorSpace{channels: 4}
-		}
-		v = r.dict(resources["ColorSpace"])[n]
-	}
-	if n := r.name(v); n != "" {
-		return r.colorSpace(n, nil)
-	}
-	list, _ := r.resolve(v).([]any)
-	if len(list) == 0 {
-		return colorSpace{}
-	}
-	switch r.name(list[0]) {
-	case "CalGray":
-		return colorSpace{channels: 1}
-	case "CalRGB":
-		return colorSpace{channels: 3}
-	case "ICCBased":
-		if s, ok := r.resolve(at(list, 1)).(*stream); ok {
-			if n := int(r.number(s.dict["N"])); n == 1 || n == 3 || n == 4 {
-				return colorSpace{channels: n}
-			}
-		}
-	case "Separation", "DeviceN":
-		return colorSpace{inks: true}
-	}
-	return colorSpace{}
-}
-
-// at returns an item of an array of a PDF, nil when it is missing.
-func at(list []any, i int) any {
-	if i < len(list) {
-		return list[i]
-	}
-	return nil
-}
-
-// setTransparency takes what a dictionary of graphics state says of opacity (§11.6). BM other than Normal blends with
-// what is below, and SMask lets parts of it through; then colors are not known.
+// setTransparency takes, for what is visible, what a dictionary of graphics state says of opacity (§11.6). BM other
+// than Normal blends with what is below, and SMask lets parts of it through; then colors are not known.
 func (e *interpreter) setTransparency(d dict) {
 	r := e.c.f.r
 	if v, ok := r.resolve(d["LW"]).(float64); ok {
@@ -432,68 +259,4 @@ func (e *interpreter) setTransparency(d dict) {
 	if v, ok := d["SMask"]; ok {
 		e.g.masked = r.name(v) != "None"
 	}
-}
-
-// layers reads which groups of optional content a viewer does not show (§8.11). The default configuration counts, as
-// viewers open the file with it. f.off stays nil for files without layers.
-func (f *File) layers() {
-	r := f.r
-	properties := r.dict(r.dict(r.trailer["Root"])["OCProperties"])
-	if properties == nil {
-		return
-	}
-	f.off = map[ref]bool{}
-	set := func(v any, off bool) {
-		list, _ := r.resolve(v).([]any)
-		for _, item := range list {
-			r.step()
-			if to, ok := item.(ref); ok {
-				f.off[to] = off
-			}
-		}
-	}
-	shown := r.dict(properties["D"])
-	if r.name(shown["BaseState"]) == "OFF" {
-		set(properties["OCGs"], true)
-	}
-	set(shown["ON"], false)
-	set(shown["OFF"], true)
-}
-
-// hidden reports whether content of a group, or of a set of groups, is not shown. v is the entry OC of a picture or
-// form, or the property list of marked content: a group, or an OCMD with a policy for several (§8.11.2.2).
-func (f *File) hidden(v any) bool {
-	if len(f.off) == 0 || v == nil {
-		return false
-	}
-	if to, ok := v.(ref); ok && f.off[to] {
-		return true
-	}
-	d := f.r.dict(v)
-	if f.r.name(d["Type"]) != "OCMD" {
-		return false
-	}
-	groups, isList := f.r.resolve(d["OCGs"]).([]any)
-	if !isList {
-		groups = []any{d["OCGs"]}
-	}
-	on, off := 0, 0
-	for _, g := range groups {
-		if to, ok := g.(ref); ok {
-			if f.off[to] {
-				off++
-			} else {
-				on++
-			}
-		}
-	}
-	switch f.r.name(d["P"]) {
-	case "AllOn":
-		return off > 0
-	case "AnyOff":
-		return on > 0 && off == 0
-	case "AllOff":
-		return on > 0
-	}
-	return off > 0 && on == 0
 }

@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// crossReference follows the chain of cross-reference tables of a PDF from the end of the file (§7.5.4, §7.5.8), the
-// newest first, and so fills places and trailer: what a newer table says stays. It reports false where an offset has no
-// table; a chain that leads out of the file, or in a circle, ends with what was read before. It cuts off what stands
-// before the header of the file.
+// crossReference follows the chain (xref) of cross-reference tables of a PDF from the end of the file (§7.5.4,
+// §7.5.8), the newest first, and so fills places and trailer: what a newer table says stays. It reports false where an
+// offset has no table; a chain that leads out of the file, or in a circle, ends with what was read before. It cuts off
+// what stands before the header of the file.
 func (r *reader) crossReference() bool {
 	tail := r.b[max(0, len(r.b)-2048):]
 	i := bytes.LastIndex(tail, []byte("startxref"))
@@ -58,7 +58,8 @@ func (r *reader) crossReference() bool {
 	return true
 }
 
-// put records the place of an object of a PDF, unless a newer table has done so. Too many objects end the reading.
+// put records, as the cross-reference has it, the place of an object of a PDF, unless a newer table has done so. Too
+// many objects end the reading.
 func (r *reader) put(num int, p place) {
 	_, known := r.places[num]
 	switch {
@@ -71,8 +72,8 @@ func (r *reader) put(num int, p place) {
 	}
 }
 
-// table reads the cross-reference table at an offset of a PDF and returns its trailer; nil where there is none. Free
-// entries are passed over.
+// table reads the cross-reference (xref) table at an offset of a PDF and returns its trailer; nil where there is none.
+// Free entries are passed over.
 func (r *reader) table(at int) dict {
 	l := lexer{b: r.b, at: at}
 	if v, _ := l.next(); v != word("xref") {
@@ -114,8 +115,9 @@ func (r *reader) table(at int) dict {
 	}
 }
 
-// tableStream reads the cross-reference stream at an offset of a PDF (§7.5.8) and returns its dictionary, which serves
-// as trailer; nil where there is none. Rows have three numbers of the widths in W; without a first one, the kind is 1.
+// tableStream reads the cross-reference (xref) stream at an offset of a PDF (§7.5.8) and returns its dictionary, which
+// serves as trailer; nil where there is none. Rows have three numbers of the widths in W; without a first one, the kind
+// is 1.
 func (r *reader) tableStream(at int) dict {
 	_, v := r.definition(at, ref{num: -1})
 	s, ok := v.(*stream)
@@ -162,7 +164,7 @@ func (r *reader) tableStream(at int) dict {
 	return s.dict
 }
 
-// bigEndian returns the number that some bytes of a PDF are, the first the highest.
+// bigEndian returns the number that some bytes of a cross-reference of a PDF are, the first the highest.
 func bigEndian(b []byte) (v int) {
 	for _, c := range b {
 		v = v<<8 | int(c)
@@ -170,10 +172,10 @@ func bigEndian(b []byte) (v int) {
 	return v
 }
 
-// repair finds objects by their beginnings, "12 0 obj", anywhere in the file. Later ones replace earlier ones, as in an
-// update. The error is ErrEncrypted. It serves files whose cross-reference table is missing or wrong, which viewers
-// open all the same. Trailers are taken from anywhere in the file, too, and object streams are opened once decryption
-// is known.
+// repair finds objects, without a cross-reference, by their beginnings, "12 0 obj", anywhere in the file. Later ones
+// replace earlier ones, as in an update. The error is ErrEncrypted. It serves files whose cross-reference table is
+// missing or wrong, which viewers open all the same. Trailers are taken from anywhere in the file, too, and object
+// streams are opened once decryption is known.
 func (r *reader) repair() error {
 	r.reset()
 	r.repaired = true
@@ -243,8 +245,8 @@ func (r *reader) repair() error {
 	return nil
 }
 
-// scan returns where objects begin, by their numbers. Of several objects with one number the last counts. The file is
-// searched once; its cost is a step for each "obj".
+// scan returns where, without a cross-reference, objects begin, by their numbers. Of several objects with one number
+// the last counts. The file is searched once; its cost is a step for each "obj".
 func (r *reader) scan() map[int]int {
 	if r.scanned != nil {
 		return r.scanned
@@ -271,8 +273,8 @@ func (r *reader) scan() map[int]int {
 	}
 }
 
-// head reads the dictionary of the object at an offset. stream reports whether data follow it. repair asks it of every
-// object for its type, so that it reads 64 KiB at most and decrypts nothing.
+// head reads, without a cross-reference, the dictionary of the object at an offset. stream reports whether data follow
+// it. repair asks it of every object for its type, so that it reads 64 KiB at most and decrypts nothing.
 func (r *reader) head(at int) (d dict, stream bool) {
 	l := lexer{b: r.b[:min(len(r.b), at+64<<10)], at: at}
 	defer func() { r.spend((l.at - at) / lexBytes) }()
@@ -287,11 +289,12 @@ func (r *reader) head(at int) (d dict, stream bool) {
 	return d, after == word("stream")
 }
 
-// numbers returns the numbers of all objects known, in order. A damaged file whose page tree is lost is read by it.
+// numbers returns the numbers of all objects in the cross-reference, in order. A damaged file whose page tree is lost
+// is read by it.
 func (r *reader) numbers() []int { return slices.Sorted(maps.Keys(r.places)) }
 
-// objectBefore reads "12 0 " backwards from the word obj at i. start is the offset of the number; ok is false where the
-// word follows something else.
+// objectBefore reads, without a cross-reference, "12 0 " backwards from the word obj at i. start is the offset of the
+// number; ok is false where the word follows something else.
 func objectBefore(b []byte, i int) (num, start int, ok bool) {
 	back := func() (int, bool) {
 		end := i
