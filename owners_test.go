@@ -30,7 +30,7 @@ var owned = []struct {
 			"cmd/readthru/internal/terminal/table.go", // cells of a terminal
 			"knowledge/excerpt/snippet.go",            // both ends
 			"internal/summary/blocks.go",              // between words
-			"internal/symbols/file.go",                // after what is not punctuation
+			"internal/symbols/signature.go",           // after what is not punctuation
 		},
 	},
 	{

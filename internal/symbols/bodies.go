@@ -38,7 +38,7 @@ func withoutBodies(content []byte, java bool, s *source) *skeleton {
 	return k
 }
 
-// restore makes the lines of matches in a skeleton those of the text.
+// restore makes, after bodies were left out, the lines of matches in a skeleton those of the text.
 func (k *skeleton) restore(found []match) {
 	for i := range found {
 		m := &found[i]
@@ -146,7 +146,8 @@ func (b *bodies) parameters() {
 	}
 }
 
-// attribute reports whether a word and the parentheses after it say something about a declaration and are no function.
+// attribute reports, in search of a body, whether a word and the parentheses after it say something about a declaration
+// and are no function.
 func attribute(name []byte) bool {
 	switch string(name) {
 	case "__attribute__", "__attribute", "__declspec", "alignas", "_Alignas", "decltype", "noexcept", "throw", "asm",
@@ -249,7 +250,7 @@ func (b *bodies) typed(before, t, next lexeme, x lexer) bool {
 	return false
 }
 
-// ownWord reports whether a word is one of the languages' own, and not a name.
+// ownWord reports, in search of a body, whether a word is one of the languages' own, and not a name.
 func ownWord(text []byte) bool { return keywords[string(text)] }
 
 var keywords = func() map[string]bool {

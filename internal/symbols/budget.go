@@ -12,10 +12,11 @@ type stopwatch struct{ wall, cpu time.Duration }
 
 var started = time.Now()
 
+// startWatch starts the watch that measures a file's budget.
 func startWatch() stopwatch { return stopwatch{time.Since(started), threadTime()} }
 
-// elapsed returns how much processor time the thread has used since the stopwatch began, or how much time has passed
-// where that is not known.
+// elapsed returns how much of its budget of processor time the thread has used since the stopwatch began, or how much
+// time has passed where that is not known.
 func (w stopwatch) elapsed() time.Duration {
 	if w.cpu == 0 {
 		return time.Since(started) - w.wall

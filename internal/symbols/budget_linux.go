@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// threadTime returns the processor time of this thread, or 0 if it is not available.
+// threadTime returns, for the budget, the processor time of this thread, or 0 if it is not available.
 func threadTime() time.Duration {
 	const thread = 1 // RUSAGE_THREAD of getrusage(2)
 	var u syscall.Rusage

@@ -1,15 +1,9 @@
 package symbols
 
 import (
-	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/lazy"
 )
 
@@ -46,7 +40,7 @@ type uses struct {
 	n   uint32
 }
 
-// refer records a use of a name.
+// refer records a use of a name in a file.
 func (s *source) refer(text []byte, u use) {
 	if nameable(text) {
 		was := s.references[string(text)]
@@ -54,7 +48,8 @@ func (s *source) refer(text []byte, u use) {
 	}
 }
 
-// take adds the matches of a grammar in content: it finds the nesting, names and signatures of the definitions.
+// take adds the matches of a grammar in a file's content: it finds the nesting, names and signatures of the
+// definitions.
 func (s *source) take(l *language, content []byte, found []match) {
 	definitions := found[:0]
 	for _, m := range found {
@@ -97,7 +92,7 @@ func (s *source) take(l *language, content []byte, found []match) {
 	}
 }
 
-// nest makes parent the enclosing definition of d.
+// nest makes parent the enclosing definition in a file of d.
 func (s *source) nest(d *definition, parent int) {
 	p := s.definitions[parent]
 	d.parent = parent
@@ -112,8 +107,8 @@ func (s *source) nest(d *definition, parent int) {
 
 var macroBeforeName = lazy.Pattern(`\b(?:class|struct|union|enum)\s+((?:[A-Z][A-Z0-9_]*(?:\([^()\n]*\))?\s+)+)[A-Za-z_]\w*\s*(?:final\s*)?[:{]`)
 
-// blankMacros replaces macros between class and its name with spaces, as in "class API_EXPORT Table {". The grammar
-// does not recognise a class with an unexpanded macro.
+// blankMacros replaces macros of a file between class and its name with spaces, as in "class API_EXPORT Table {". The
+// grammar does not recognise a class with an unexpanded macro.
 func blankMacros(content []byte) {
 	for _, place := range macroBeforeName().FindAllSubmatchIndex(content, -1) {
 		for i := place[2]; i < place[3]; i++ {
@@ -124,7 +119,8 @@ func blankMacros(content []byte) {
 	}
 }
 
-// worthShowing reports whether a definition is worth showing. It corrects kinds that the pattern alone cannot tell.
+// worthShowing reports whether a definition of a file is worth showing. It corrects kinds that the pattern alone cannot
+// tell.
 func (d *definition) worthShowing() bool {
 	if d.kind == Module && (d.name == "tests" || d.name == "test") { // tests inside a Rust file
 		d.local = true
@@ -135,7 +131,7 @@ func (d *definition) worthShowing() bool {
 	return d.kind != Variable && (d.kind != Constant || !d.local)
 }
 
-// holdsMethods reports whether functions inside this kind are methods.
+// holdsMethods reports whether functions of a file inside this kind are methods.
 func (k Kind) holdsMethods() bool {
 	switch k {
 	case Class, Struct, Union, Interface, Trait, Impl, Enum:
@@ -144,7 +140,7 @@ func (k Kind) holdsMethods() bool {
 	return false
 }
 
-// value orders kinds: a name that matches several patterns gets the kind with the lowest value.
+// value orders kinds of a file's definitions: a name that matches several patterns gets the kind with the lowest value.
 func (k Kind) value() int {
 	if k == Constant || k == Variable {
 		return 1
@@ -152,122 +148,14 @@ func (k Kind) value() int {
 	return 0
 }
 
-// isUpper reports whether a name is in capitals, as constants are.
-func isUpper(name string) bool {
-	return strings.ContainsFunc(name, unicode.IsUpper) && !strings.ContainsFunc(name, unicode.IsLower)
-}
-
 // maxName is the maximum length of a name in bytes; people do not write longer ones.
 const maxName = 100
 
-// nameable reports whether a name can be shown and searched for.
-func nameable(name []byte) bool {
-	return len(name) > 0 && len(name) <= maxName && utf8.Valid(name) &&
-		!bytes.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
-}
-
-// bareName splits a qualified name: "Table" and "~Table" of "db::Table::~Table", "Vector" and "at" of "Vector<T>::at".
-func bareName(text []byte) (owner, bare string) {
-	qualified := string(text)
-	if i := strings.Index(qualified, "operator"); i == 0 || i > 0 && qualified[i-1] == ':' {
-		bare = strings.Join(strings.Fields(qualified[i:]), " ")
-		qualified = strings.TrimSuffix(qualified[:i], "::")
-		if qualified == "" {
-			return "", bare
-		}
-	} else if i := strings.LastIndex(qualified, "::"); i >= 0 {
-		qualified, bare = qualified[:i], strings.TrimSpace(qualified[i+2:])
-	} else {
-		return "", withoutArguments(qualified)
-	}
-	owner = withoutArguments(qualified)
-	return strings.TrimSpace(owner[strings.LastIndexByte(owner, ':')+1:]), bare
-}
-
-// withoutArguments returns a name without the template arguments at its end.
-func withoutArguments(name string) string {
-	if i := strings.IndexByte(name, '<'); i > 0 && strings.HasSuffix(name, ">") {
-		name = name[:i]
-	}
-	return strings.TrimSpace(name)
-}
-
 // maxSignature is the maximum length of a signature in bytes.
 const maxSignature = 160
-
-// signature returns the text of a definition up to its body as one line, for the map of symbols, cut with an ellipsis
-// if it is too long.
-func signature(l *language, content []byte, m match) string {
-	end := min(m.body, m.start+4*maxSignature)
-	if m.nameEnd > end {
-		end = min(m.nameEnd+maxSignature, m.end)
-	}
-	text := content[m.start:end]
-	if m.kind == Type {
-		text = typeText(content[m.start:m.end])
-	}
-	if m.kind == Constant || m.kind == Macro {
-		if i := bytes.IndexByte(text, '\n'); i >= 0 {
-			text = text[:i]
-		}
-	}
-	return oneLine(text, l)
-}
-
-// typeText shortens the braces of a long "typedef struct node {…} node_t", because the name is at the end.
-func typeText(text []byte) []byte {
-	first, last := bytes.IndexByte(text, '{'), bytes.LastIndexByte(text, '}')
-	if len(text) > maxSignature/2 && first >= 0 && first < last {
-		text = slices.Concat(text[:first+1], []byte("…"), text[last:])
-	}
-	return text[:min(len(text), 4*maxSignature)]
-}
-
-// oneLine returns text on one line, without comments and without the token that opens a body.
-func oneLine(text []byte, l *language) string {
-	var b strings.Builder
-	text = l.remarks().ReplaceAllLiteral(text, nil)
-	text = annotations().ReplaceAllLiteral(text, nil)
-	space := false
-	for _, r := range string(text) {
-		switch {
-		case unicode.IsSpace(r):
-			space = b.Len() > 0
-			continue
-		case !unicode.IsPrint(r):
-			continue
-		}
-		if space {
-			if last := b.String()[b.Len()-1]; last != '(' && last != '[' && r != ')' && r != ']' && r != ',' {
-				b.WriteByte(' ')
-			}
-			space = false
-		}
-		b.WriteRune(r)
-		if b.Len() > maxSignature {
-			return strings.TrimRight(clip.Bytes(b.String(), maxSignature), " ,") + "…"
-		}
-	}
-	line := strings.ReplaceAll(b.String(), ",)", ")")
-	for _, opening := range []string{"{", "=>", ":", ";", "=", "where", "\\"} {
-		if opening == ":" && l.grammar != python {
-			continue
-		}
-		line = strings.TrimRight(strings.TrimSuffix(line, opening), " ")
-	}
-	return line
-}
 
 var (
 	hashRemarks  = lazy.Pattern(`(?m)(?:^|\s)#.*$`)
 	annotations  = lazy.Pattern(`^(?:@[A-Za-z][\w.]*(?:\([^()]*\))?\s+)+`) // that end before the definition
 	slashRemarks = lazy.Pattern(`(?m)(?:^|\s)//.*$|(?s)/\*.*?\*/`)
 )
-
-// remarks returns the pattern of comments in a signature.
-func (l *language) remarks() *regexp.Regexp {
-	if l.scan != nil && strings.HasPrefix(l.scan.comment, "#") {
-		return hashRemarks()
-	}
-	return slashRemarks()
-}

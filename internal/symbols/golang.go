@@ -142,7 +142,7 @@ func firstLine(text []byte) []byte {
 	return line
 }
 
-// collect records the names that are called, selected or used as types.
+// collect records the names in a Go file that are called, selected or used as types.
 func (g *goFile) collect(file *ast.File) {
 	packages := map[string]bool{}
 	for _, spec := range file.Imports {

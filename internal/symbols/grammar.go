@@ -73,7 +73,7 @@ type query struct {
 	kinds []Kind // by pattern
 }
 
-// readQuery reads a query file. Each line has a kind and a pattern.
+// readQuery reads a grammar's query file. Each line has a kind and a pattern.
 func readQuery(g grammar) (query, error) {
 	content, err := queryFiles.ReadFile("queries/" + grammarNames[g] + ".txt")
 	if err != nil {
@@ -145,8 +145,8 @@ func (m *module) close(ctx context.Context) error {
 // lateKey is the context key of the budget of find.
 type lateKey struct{}
 
-// hostFunctions defines the functions that the module imports: one that tells whether the budget is spent, and system
-// calls, which all fail.
+// hostFunctions defines the functions that the module of the grammars imports: one that tells whether the budget is
+// spent, and system calls, which all fail.
 func hostFunctions(ctx context.Context, runtime wazero.Runtime) error {
 	const i32, i64 = api.ValueTypeI32, api.ValueTypeI64
 	late := api.GoFunc(func(ctx context.Context, stack []uint64) {
@@ -207,7 +207,7 @@ func (m *module) instantiate(ctx context.Context) (*instance, error) {
 	return in, nil
 }
 
-// close frees the instance's memory. An error would have no consequence.
+// close frees the memory of an instance of the grammars. An error would have no consequence.
 func (in *instance) close(ctx context.Context) { _ = in.guest.Close(ctx) }
 
 // find parses content, which has at most maxFile bytes, and returns the matches of the grammar's query. cut reports

@@ -61,6 +61,7 @@ func (x *lexer) next() lexeme {
 	return t
 }
 
+// wordByte reports whether the lexer takes a byte as part of a word.
 func wordByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
 }

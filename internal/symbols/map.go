@@ -76,8 +76,8 @@ func (b *Builder) Map(tokens int) *Map {
 	return m
 }
 
-// choose selects the most important symbols that fit, with their enclosing definitions. For each file it returns the
-// symbols by index. full reports whether not all symbols fit.
+// choose selects, for the map, the most important symbols that fit, with their enclosing definitions. For each file it
+// returns the symbols by index. full reports whether not all symbols fit.
 func (b *Builder) choose(list []ranked, tokens int) (shown []map[int]ranked, full bool) {
 	shown = make([]map[int]ranked, len(b.files))
 	count, used := 0, footTokens
@@ -115,7 +115,7 @@ func (b *Builder) choose(list []ranked, tokens int) (shown []map[int]ranked, ful
 	return shown, false
 }
 
-// show returns the file with the chosen symbols, in the order of the text.
+// show returns, for the map, the file with the chosen symbols, in the order of the text.
 func (f *file) show(chosen map[int]ranked) File {
 	out := File{Path: f.path, Language: f.language.name, Known: len(f.definitions), aside: true}
 	children := map[int][]int{}
@@ -145,7 +145,7 @@ const (
 	maxUsers  = 3  // users that are named of a symbol
 )
 
-// findUsers finds who uses the symbols of list, and how often.
+// findUsers finds, for the map, who uses the symbols of list, and how often.
 func (b *Builder) findUsers(list []ranked) {
 	wanted := map[*count][]int{} // indexes in list
 	for i, r := range list {
@@ -175,7 +175,7 @@ func (b *Builder) findUsers(list []ranked) {
 	}
 }
 
-// usersText says who uses a symbol; empty if that is not known.
+// usersText says, in the map, who uses a symbol; empty if that is not known.
 func usersText(files, uses int, users []User) string {
 	if len(users) == 0 {
 		return ""

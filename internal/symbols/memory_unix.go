@@ -28,7 +28,7 @@ func reserve(_, limit uint64) experimental.LinearMemory {
 	return &reserved{all}
 }
 
-// Reallocate returns the first size bytes of the mapping; nil beyond its limit.
+// Reallocate returns the first size bytes of the mapping, the memory of a module; nil beyond its limit.
 func (r *reserved) Reallocate(size uint64) []byte {
 	if size > uint64(len(r.all)) {
 		return nil

@@ -88,7 +88,7 @@ func rank(files []*file, names map[name]*count) []ranked {
 	return list
 }
 
-// lastIf compares two values by a property that puts what has it last.
+// lastIf ranks: it compares two values by a property that puts what has it last.
 func lastIf(a, b bool) int {
 	switch {
 	case a == b:
@@ -99,7 +99,7 @@ func lastIf(a, b bool) int {
 	return -1
 }
 
-// weigh returns the references and the weight of a definition.
+// weigh returns the references and the weight, by which it is ranked, of a definition.
 func weigh(f *file, index int, c *count) ranked {
 	if c == nil {
 		return ranked{aside: f.aside}

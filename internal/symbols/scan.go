@@ -112,7 +112,7 @@ func (sc *scanner) read(ctx context.Context, l *language, content []byte, limit 
 	return s, nil
 }
 
-// inside reports whether the content of a definition is not visible from outside.
+// inside reports, as a file is scanned, whether the content of a definition is not visible from outside.
 func (s *source) inside(index int) bool {
 	d := s.definitions[index]
 	return d.local || d.kind == Function || d.kind == Method
@@ -176,7 +176,7 @@ func (sc *scanner) blank(content []byte) []byte {
 	return blank
 }
 
-// startsWith returns the first of some prefixes that a text begins with; empty if none.
+// startsWith returns, as a file is scanned, the first of some prefixes that a text begins with; empty if none.
 func startsWith(text []byte, prefixes []string) string {
 	for _, prefix := range prefixes {
 		if bytes.HasPrefix(text, []byte(prefix)) {
@@ -186,7 +186,7 @@ func startsWith(text []byte, prefixes []string) string {
 	return ""
 }
 
-// after returns the index after the next occurrence of mark, or the end of content.
+// after returns, as a file is scanned, the index after the next occurrence of mark, or the end of content.
 func after(content []byte, from int, mark string) int {
 	if from < len(content) {
 		if n := bytes.Index(content[from:], []byte(mark)); n >= 0 {
@@ -196,7 +196,7 @@ func after(content []byte, from int, mark string) int {
 	return len(content)
 }
 
-// verbatimEnd returns the index after the next double quote that is not doubled.
+// verbatimEnd returns, as a file is scanned, the index after the next double quote that is not doubled.
 func verbatimEnd(content []byte, from int) int {
 	for from < len(content) {
 		n := bytes.IndexByte(content[from:], '"')
@@ -211,7 +211,7 @@ func verbatimEnd(content []byte, from int) int {
 	return len(content)
 }
 
-// stringEnd returns the index after the string that begins at i, at most the end of the line.
+// stringEnd returns, as a file is scanned, the index after the string that begins at i, at most the end of the line.
 func stringEnd(content []byte, i int) int {
 	for j := i + 1; j < len(content); j++ {
 		switch content[j] {

@@ -63,7 +63,7 @@ type Engine struct {
 	rest   *time.Timer // frees idle instances
 }
 
-// New returns an Engine. It allocates nothing until it reads a file. The caller must close it.
+// New returns an Engine, which finds symbols. It allocates nothing until it reads a file. The caller must close it.
 func New(options Options) *Engine {
 	return &Engine{options: options, slots: make(chan struct{}, min(maxWorkers, runtime.GOMAXPROCS(0)))}
 }
@@ -82,8 +82,8 @@ func Basic() bool {
 	return err != nil
 }
 
-// Close waits for the files that are being read and frees the engine's memory. Scanners read files that are added
-// later.
+// Close waits for the files that are being read and frees the memory in which it finds symbols. Scanners read files
+// that are added later.
 func (e *Engine) Close() error {
 	for range cap(e.slots) {
 		e.slots <- struct{}{}
@@ -105,8 +105,9 @@ func (e *Engine) Close() error {
 	return m.close(ctx)
 }
 
-// read returns the definitions and references in content, which has at most maxFile bytes. basic reports whether a
-// scanner read it, for example because the grammar took too long. The error is errLate, or that of a broken parser.
+// read returns the symbols, definitions and references, in content, which has at most maxFile bytes. basic reports
+// whether a scanner read it, for example because the grammar took too long. The error is errLate, or that of a broken
+// parser.
 func (e *Engine) read(ctx context.Context, l *language, content []byte) (s *source, basic bool, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a bug in a parser must not end the process
@@ -154,8 +155,9 @@ func (e *Engine) find(ctx context.Context, g grammar, content []byte) ([]match, 
 	return found, cut, err
 }
 
-// take returns an instance of the grammars for one file, an idle one or a new one. The caller must call give. The error
-// is errNoGrammars if the program was built without them, or if they failed to start the first time.
+// take returns, to find symbols, an instance of the grammars for one file, an idle one or a new one. The caller must
+// call give. The error is errNoGrammars if the program was built without them, or if they failed to start the first
+// time.
 func (e *Engine) take(ctx context.Context) (*instance, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -176,7 +178,8 @@ func (e *Engine) take(ctx context.Context) (*instance, error) {
 	return e.module.instantiate(context.WithoutCancel(ctx))
 }
 
-// give returns an instance. It is not used again if it is broken or has grown much, because its memory never shrinks.
+// give takes back an instance that has found symbols. It is not used again if it is broken or has grown much, because
+// its memory never shrinks.
 func (e *Engine) give(ctx context.Context, in *instance, sound bool) {
 	if !sound || in.guest.Memory().Size() > keptMemory {
 		in.close(ctx)
