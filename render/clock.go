@@ -15,8 +15,8 @@ import (
 	"github.com/readthru/readthru/internal/fault"
 )
 
-// waitQuiet waits in real time until the page rests: it has made no requests for stepTimes.rest. It is for what follows
-// a clock of its own, such as a worker; the end of ctx ends it as well.
+// waitQuiet waits by the real clock until the page rests: it has made no requests for stepTimes.rest. It is for what
+// follows a clock of its own, such as a worker; the end of ctx ends it as well.
 func (t *tab) waitQuiet(ctx context.Context) {
 	rest := t.o.stepTimes().rest
 	tick := time.NewTicker(rest / 4)
@@ -99,8 +99,8 @@ func (t *tab) advance(ctx context.Context, ms float64) (unsettled string, err er
 	return fmt.Sprintf("still busy after %s", t.waited()), nil
 }
 
-// watch ends ctx with the cause errNoAnswer when the page does not answer a call in time. It runs beside waits for
-// events, which a page that computes without end never sends.
+// watch ends ctx by the real clock with the cause errNoAnswer when the page does not answer a call in time. It runs
+// beside waits for events, which a page that computes without end never sends.
 func (t *tab) watch(ctx context.Context, end context.CancelCauseFunc) {
 	tick := time.NewTicker(t.o.stepTimes().answer / 5)
 	defer tick.Stop()
@@ -117,10 +117,10 @@ func (t *tab) watch(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// paint makes the page paint, by a screenshot of one pixel that is thrown away, so that it learns what has come into
-// view. It does not paint while its clock stands still. Frames have real times: after one that is ahead of the page's
-// clock, which stood still while the page waited for data or workers, the browser does not advance this clock any more.
-// So it is advanced before.
+// paint makes the page, whose clock stands, paint, by a screenshot of one pixel that is thrown away, so that it learns
+// what has come into view. It does not paint while its clock stands still. Frames have real times: after one that is
+// ahead of the page's clock, which stood still while the page waited for data or workers, the browser does not advance
+// this clock any more. So it is advanced before.
 func (t *tab) paint(ctx context.Context) error {
 	if ahead := float64(time.Until(t.clock).Milliseconds()); ahead < aheadTime {
 		if unsettled, err := t.advance(ctx, virtualTime-ahead); unsettled != "" || err != nil {

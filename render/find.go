@@ -31,7 +31,7 @@ var (
 	}
 )
 
-// platformPaths returns the paths of browsers on systems where they are not in the search path: macOS and Windows.
+// platformPaths finds the paths of browsers on systems where they are not in the search path: macOS and Windows.
 func platformPaths() []string {
 	switch runtime.GOOS {
 	case "darwin":
@@ -78,7 +78,7 @@ func find(name string) executable {
 	return executable{err: errNotInstalled}
 }
 
-// lookUp returns the path of a browser's program, given its name or path. For the script of Debian's headless shell it
+// lookUp finds the path of a browser's program, given its name or path. For the script of Debian's headless shell it
 // returns the program itself.
 func lookUp(name string) (string, error) {
 	path, err := exec.LookPath(name)
@@ -93,7 +93,7 @@ func lookUp(name string) (string, error) {
 	return path, nil
 }
 
-// isShell reports whether a program is a headless shell, by its name.
+// isShell reports whether a browser that was found is a headless shell, by its name.
 func isShell(path string) bool {
 	base := strings.ReplaceAll(strings.ToLower(filepath.Base(path)), "_", "-")
 	return strings.Contains(base, "headless-shell")

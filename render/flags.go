@@ -74,8 +74,8 @@ func flags(f executable, dir, proxy string, sandbox bool) []chromedp.ExecAllocat
 	return opts
 }
 
-// environment returns the variables that the browser inherits: those for files, libraries, language and time zone. All
-// others stay here, since they may be keys or passwords.
+// environment returns, beside the flags, the variables that the browser inherits: those for files, libraries, language
+// and time zone. All others stay here, since they may be keys or passwords.
 func environment(ours []string) []string {
 	return slices.DeleteFunc(slices.Clone(ours), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -90,6 +90,6 @@ func environment(ours []string) []string {
 	})
 }
 
-// sandboxed reports whether a browser that we start has its sandbox. As root the sandbox does not work, and chromedp
-// switches it off; [State] tells.
+// sandboxed reports, for its flags, whether a browser that we start has its sandbox. As root the sandbox does not work,
+// and chromedp switches it off; [State] tells.
 func sandboxed() bool { return os.Getuid() != 0 }

@@ -64,28 +64,28 @@ type traffic struct {
 	streams   map[string]bool // URLs of streams of events that were read
 }
 
-// newTraffic returns the traffic of a tab, before the tab has made a request.
+// newTraffic returns the traffic of a tab, whose requests are intercepted, before the tab has made a request.
 func newTraffic(t *tab) *traffic {
 	f := &traffic{t: t, slots: make(chan struct{}, maxAtOnce), since: time.Now(), streams: map[string]bool{}}
 	f.sockets = newSockets(f)
 	return f
 }
 
-// document returns the HTTP status of the last document of the page's main frame, or 0 if there was none.
+// document returns the intercepted HTTP status of the last document of the page's main frame, or 0 if there was none.
 func (f *traffic) document() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.status
 }
 
-// loading returns the number of requests of the page that are not yet answered.
+// loading returns the number of intercepted requests of the page that are not yet answered.
 func (f *traffic) loading() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.open
 }
 
-// quiet returns for how long the page has made no requests; 0 while one is open.
+// quiet returns for how long the page has made no requests that were intercepted; 0 while one is open.
 func (f *traffic) quiet() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -95,21 +95,21 @@ func (f *traffic) quiet() time.Duration {
 	return time.Since(f.since)
 }
 
-// restartQuiet has quiet count from now, after something that may lead to requests.
+// restartQuiet has quiet count intercepted requests from now, after something that may lead to requests.
 func (f *traffic) restartQuiet() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.since = time.Now()
 }
 
-// requestCount returns how many requests the page has made, for those who look whether it makes more.
+// requestCount returns how many requests of the page were intercepted, for those who look whether it makes more.
 func (f *traffic) requestCount() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.requests
 }
 
-// report sets the counts of requests, and limits that they exceeded, in a rendered page.
+// report sets the counts of intercepted requests, and limits that they exceeded, in a rendered page.
 func (f *traffic) report(p *Page) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,8 +121,8 @@ func (f *traffic) report(p *Page) {
 	}
 }
 
-// serve answers the requests of a page until its tab closes, each in a goroutine of its own, maxAtOnce at a time. It
-// never blocks, because paused requests would pile up in memory.
+// serve intercepts and answers the requests of a page until its tab closes, each in a goroutine of its own, maxAtOnce
+// at a time. It never blocks, because paused requests would pile up in memory.
 func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 	for ev, err := range paused {
 		if err != nil {
@@ -156,8 +156,8 @@ func (f *traffic) serve(paused iter.Seq2[fetch.EventRequestPaused, error]) {
 	}
 }
 
-// count changes the number of requests of the page that are not yet answered by n. The page is not quiet when that
-// happens.
+// count changes the number of intercepted requests of the page that are not yet answered by n. The page is not quiet
+// when that happens.
 func (f *traffic) count(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -165,8 +165,8 @@ func (f *traffic) count(n int) {
 	f.since = time.Now()
 }
 
-// refusal counts a request of the page and returns why it is refused, or "" if it is allowed. Images, fonts and media
-// are not worth their bytes for a text; a screenshot wants the first two.
+// refusal counts an intercepted request of the page and returns why it is refused, or "" if it is allowed. Images,
+// fonts and media are not worth their bytes for a text; a screenshot wants the first two.
 func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -199,7 +199,7 @@ func (f *traffic) refusal(ev *fetch.EventRequestPaused) network.ErrorReason {
 	return ""
 }
 
-// excess reports whether the page has exceeded a limit of its requests, and keeps which.
+// excess reports whether the page has exceeded a limit of its intercepted requests, and keeps which.
 func (f *traffic) excess() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -214,7 +214,7 @@ func (f *traffic) excess() bool {
 	return f.limit != ""
 }
 
-// refuse fails a request of the page with a reason of the browser, and counts it.
+// refuse fails an intercepted request of the page with a reason of the browser, and counts it.
 func (f *traffic) refuse(id fetch.RequestID, reason network.ErrorReason) {
 	f.mu.Lock()
 	f.refused++
@@ -223,14 +223,14 @@ func (f *traffic) refuse(id fetch.RequestID, reason network.ErrorReason) {
 	_, _ = chromedp.Call(f.t.ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: id, ErrorReason: reason})
 }
 
-// isMain reports whether a request is for a document of the page's main frame, not of a frame in it.
+// isMain reports whether an intercepted request is for a document of the page's main frame, not of a frame in it.
 func (t *tab) isMain(ev *fetch.EventRequestPaused) bool {
 	return ev.ResourceType == network.ResourceTypeDocument &&
 		string(ev.FrameID) == string(chromedp.FromContext(t.ctx).Target.TargetID)
 }
 
-// answer makes a request of the page and answers it with the response; a request without one fails. The first request
-// for the main document gets the response that the caller already has.
+// answer makes an intercepted request of the page and answers it with the response; a request without one fails. The
+// first request for the main document gets the response that the caller already has.
 func (f *traffic) answer(ev *fetch.EventRequestPaused) {
 	main := f.t.isMain(ev)
 	resp, err := f.inHand(ev, main)
@@ -260,9 +260,9 @@ func (f *traffic) answer(ev *fetch.EventRequestPaused) {
 	_, _ = chromedp.Call(f.t.ctx, fetch.FulfillRequest, *resp) // as above
 }
 
-// requestTime returns the time for a request of the page: for one to the page's own site, all of the page's time, so
-// that the page is never taken for quiet because its request was given up. Another site, whose data is seldom the text,
-// gets stepTimes.request.
+// requestTime returns the time for an intercepted request of the page: for one to the page's own site, all of the
+// page's time, so that the page is never taken for quiet because its request was given up. Another site, whose data is
+// seldom the text, gets stepTimes.request.
 func (t *tab) requestTime(to string) time.Duration {
 	all := time.Until(t.deadline)
 	if u, err := url.Parse(to); err != nil || !pageurl.SameSite(u.Hostname(), t.r.URL.Hostname()) {
@@ -271,8 +271,8 @@ func (t *tab) requestTime(to string) time.Duration {
 	return all
 }
 
-// inHand returns Request's response, as the browser is given it, for the first GET of the main document, and nil for
-// all other requests: the origin is not asked twice for the page.
+// inHand intercepts the first request: it returns Request's response, as the browser is given it, for the first GET of
+// the main document, and nil for all other requests: the origin is not asked twice for the page.
 func (f *traffic) inHand(ev *fetch.EventRequestPaused, main bool) (*fetch.FulfillRequestParams, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -295,6 +295,7 @@ type metered struct {
 	f *traffic
 }
 
+// Read implements [io.Reader]: it counts the bytes of a response that was intercepted.
 func (m metered) Read(p []byte) (int, error) {
 	n, err := m.Reader.Read(p)
 	m.f.mu.Lock()
@@ -305,9 +306,9 @@ func (m metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ask makes a request of the page through Options.Client, and returns the response as the browser is given it. It reads
-// the content whole, up to Options.MaxBody, because the browser takes it only as a whole; of a stream of events it
-// reads the beginning.
+// ask makes an intercepted request of the page through Options.Client, and returns the response as the browser is given
+// it. It reads the content whole, up to Options.MaxBody, because the browser takes it only as a whole; of a stream of
+// events it reads the beginning.
 func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch.FulfillRequestParams, error) {
 	u, err := url.Parse(ev.Request.URL)
 	if err != nil {
@@ -376,16 +377,17 @@ func (f *traffic) ask(ctx context.Context, ev *fetch.EventRequestPaused) (*fetch
 	return fulfil(ev.RequestID, resp.StatusCode, resp.Header, body), nil
 }
 
-// note keeps the head of a response that the page was given, for Page.Responses: how long the rendition may be kept
-// depends on them. A failed request is kept as well, with the status 0.
+// note keeps the head of an intercepted response that the page was given, for Page.Responses: how long the rendition
+// may be kept depends on them. A failed request is kept as well, with the status 0.
 func (f *traffic) note(head Response) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.heads = append(f.heads, head)
 }
 
-// fulfil returns the command that gives the browser a response with its content decoded: without the fields that
-// concern the connection or the form of the content on it, and as a page rather than a download.
+// fulfil returns the command that, for an intercepted request, gives the browser a response with its content decoded:
+// without the fields that concern the connection or the form of the content on it, and as a page rather than a
+// download.
 func fulfil(id fetch.RequestID, status int, h http.Header, body []byte) *fetch.FulfillRequestParams {
 	p := &fetch.FulfillRequestParams{RequestID: id, ResponseCode: int64(status), Body: body}
 	h = maps.Clone(h)
@@ -406,7 +408,7 @@ func fulfil(id fetch.RequestID, status int, h http.Header, body []byte) *fetch.F
 	return p
 }
 
-// field returns the value of a field of the page's request. Case does not matter in the name.
+// field returns the value of a field of an intercepted request. Case does not matter in the name.
 func field(h network.Headers, name string) string {
 	for k, v := range h {
 		if strings.EqualFold(k, name) {

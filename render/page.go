@@ -260,7 +260,7 @@ func (t *tab) settings() []func() error {
 	return list
 }
 
-// set returns a function that calls a command of the browser in a tab and ignores its result.
+// set returns a function that calls a command of the browser in a tab, a page, and ignores its result.
 func set[P, R any](t *tab, command cdp.Command[P, R], params P) func() error {
 	return func() error {
 		_, err := chromedp.Call(t.ctx, command, params)

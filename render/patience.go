@@ -33,9 +33,9 @@ const stillDue = `(() => {
 	};
 })()`
 
-// linger gives a quiet page more of its own time if it is about to change: virtualTime if a timer is due, then
-// loadingTime and up to loadingFrames frames if all that it shows is that it loads. Where it still shows that,
-// t.loadsInVain tells the caller.
+// linger has patience with a quiet page and gives it more of its own time if it is about to change: virtualTime if a
+// timer is due, then loadingTime and up to loadingFrames frames if all that it shows is that it loads. Where it still
+// shows that, t.loadsInVain tells the caller.
 func (t *tab) linger(ctx context.Context) (unsettled string, err error) {
 	is, err := evaluate[mayChange](ctx, t, stillDue)
 	if err != nil || !is.Due && !is.Loading {

@@ -37,9 +37,9 @@ type process struct {
 	closing sync.WaitGroup // clean-up after pages
 }
 
-// start starts a browser that ends with life, or connects to the one at o.Attach. If sweep is set, it first removes the
-// profiles of browsers that were killed together with an earlier process of this program. The caller ends the process
-// by quit.
+// start starts a browser's process that ends with life, or connects to the one at o.Attach. If sweep is set, it first
+// removes the profiles of browsers that were killed together with an earlier process of this program. The caller ends
+// the process by quit.
 func start(life context.Context, o Options, f executable, sweep bool) (*process, error) {
 	s, err := newDeadProxy() //nolint:contextcheck // stop ends it
 	if err != nil {
@@ -65,7 +65,7 @@ func start(life context.Context, o Options, f executable, sweep bool) (*process,
 	return p, nil
 }
 
-// launchOwn starts a browser with a new profile in a directory of its own, which quit removes.
+// launchOwn starts a browser's process with a new profile in a directory of its own, which quit removes.
 func launchOwn(life context.Context, o Options, f executable, s *deadProxy, sweep bool) (*process, error) {
 	dir, err := profile(o.Dir, sweep)
 	if err != nil {
@@ -88,8 +88,8 @@ func launchOwn(life context.Context, o Options, f executable, s *deadProxy, swee
 	return p, nil
 }
 
-// connect waits until the browser of an allocator of chromedp answers: for startTime, or for as long as a page may take
-// if that is longer. stop ends the allocator; connect calls it if it fails.
+// connect waits until the process of the browser of an allocator of chromedp answers: for startTime, or for as long as
+// a page may take if that is longer. stop ends the allocator; connect calls it if it fails.
 func connect(alloc context.Context, stop context.CancelFunc, o Options) (*process, error) {
 	// chromedp would write what pages do wrong to our log.
 	quiet := func(string, ...any) {}
@@ -187,8 +187,8 @@ func profile(dir string, sweep bool) (string, error) {
 	return os.MkdirTemp(dir, profileMark)
 }
 
-// removeProfile removes the profile of a browser. It retries for a second, because child processes of a killed browser
-// may still write.
+// removeProfile removes the profile of a browser whose process has ended. It retries for a second, because child
+// processes of a killed browser may still write.
 func removeProfile(dir string) {
 	for range 20 {
 		if os.RemoveAll(dir) == nil {

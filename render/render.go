@@ -166,7 +166,7 @@ type Browser struct {
 // counts are the counts of State, which are read without mu.
 type counts struct{ pages, failed, deaths atomic.Int64 }
 
-// New returns a Browser. It starts no process. The caller must close it.
+// New returns a Browser, which renders pages. It starts no process. The caller must close it.
 func New(o Options) *Browser {
 	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
 	o.MaxBody = cmp.Or(o.MaxBody, page.DefaultMaxBody)
@@ -238,8 +238,8 @@ func (b *Browser) renderInTurn(ctx context.Context, r Request) (*Page, error) {
 	}
 }
 
-// State returns the state of the browser, for the health of the daemon. It searches again for a missing browser, and
-// never waits for a running one.
+// State returns the state of the browser that renders, for the health of the daemon. It searches again for a missing
+// browser, and never waits for a running one.
 func (b *Browser) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -262,8 +262,8 @@ func (b *Browser) State() State {
 	return s
 }
 
-// Close stops the browser and waits for it. Pages that are being rendered fail with ErrNoBrowser; so does every Render
-// from now on.
+// Close stops the browser that renders and waits for it. Pages that are being rendered fail with ErrNoBrowser; so does
+// every Render from now on.
 func (b *Browser) Close() error {
 	b.mu.Lock()
 	b.closed = true

@@ -34,7 +34,7 @@ type stepTimes struct {
 	rest    time.Duration // without requests, for what has its own clock
 }
 
-// stepTimes returns the shares of Timeout; of 30 s they are 5, 10, 2 and 0.3 s.
+// stepTimes returns the shares of Timeout in which a page settles; of 30 s they are 5, 10, 2 and 0.3 s.
 func (o Options) stepTimes() stepTimes {
 	return stepTimes{answer: o.Timeout / 6, request: o.Timeout / 3, message: o.Timeout / 15, rest: o.Timeout / 100}
 }
@@ -42,13 +42,13 @@ func (o Options) stepTimes() stepTimes {
 // readTime is how much of a page's real time is left to read its document, at most; of a short time it is a quarter.
 const readTime = 2 * time.Second
 
-// left returns for how long the page may still work, in real time, so that there is time to read its document.
+// left returns for how long the page may still settle, in real time, so that there is time to read its document.
 func (t *tab) left() time.Duration {
 	left := time.Until(t.deadline)
 	return left - min(readTime, left/4)
 }
 
-// waited returns how long the page has worked, rounded, for the sentences in Page.Unsettled.
+// waited returns how long the page has taken to settle, rounded, for the sentences in Page.Unsettled.
 func (t *tab) waited() time.Duration { return time.Since(t.begun).Round(100 * time.Millisecond) }
 
 // errNoAnswer reports that a page does not answer because it computes without end.
@@ -119,8 +119,8 @@ func (t *tab) settleSteps(ctx context.Context) (unsettled string, err error) {
 	return "", err
 }
 
-// scroll scrolls the page to its end until nothing more appears, but maxScrolls times at most, and paints between,
-// because pages learn by painting what has come into view.
+// scroll has a page settle, and scrolls it to its end until nothing more appears, but maxScrolls times at most, and
+// paints between, because pages learn by painting what has come into view.
 func (t *tab) scroll(ctx context.Context) (unsettled string, err error) {
 	for i := 0; ; i++ {
 		if err := t.paint(ctx); err != nil {
@@ -149,9 +149,9 @@ func (t *tab) scroll(ctx context.Context) (unsettled string, err error) {
 	}
 }
 
-// scrollDown scrolls to the end of the page and reports whether the page had grown since it was scrolled before. A page
-// that has grown before paints first, so that it notices that its end went out of sight, and then that it is there
-// again.
+// scrollDown scrolls to the end of the page, to let it settle, and reports whether the page had grown since it was
+// scrolled before. A page that has grown before paints first, so that it notices that its end went out of sight, and
+// then that it is there again.
 func (t *tab) scrollDown(ctx context.Context, before bool) (more bool, unsettled string, err error) {
 	if before {
 		if err = t.paint(ctx); err == nil {
@@ -165,7 +165,7 @@ func (t *tab) scrollDown(ctx context.Context, before bool) (more bool, unsettled
 	return more, "", err
 }
 
-// growsLate waits, at the end of a page, for a timer that may add to it, and then is scrollDown.
+// growsLate waits, before it has settled, at the end of a page, for a timer that may add to it, and then is scrollDown.
 func (t *tab) growsLate(ctx context.Context) (more bool, unsettled string, err error) {
 	is, err := evaluate[mayChange](ctx, t, stillDue)
 	if err != nil || !is.Due {
@@ -177,9 +177,9 @@ func (t *tab) growsLate(ctx context.Context) (more bool, unsettled string, err e
 	return t.scrollDown(ctx, true)
 }
 
-// waitSelector waits until Request.Selector matches, and then a moment for what appears with it. It returns why the
-// page may be incomplete, as settle does: there was no match while there was time, or while the page had all of that
-// time by its own clock and has nothing more to do. A selector that is no selector is an error.
+// waitSelector waits for a page to settle until Request.Selector matches, and then a moment for what appears with it.
+// It returns why the page may be incomplete, as settle does: there was no match while there was time, or while the page
+// had all of that time by its own clock and has nothing more to do. A selector that is no selector is an error.
 func (t *tab) waitSelector(ctx context.Context) (string, error) {
 	name, err := json.Marshal(t.r.Selector) // a JSON string is a JavaScript string
 	if err != nil {
@@ -222,8 +222,9 @@ type thrownError string
 
 func (e thrownError) Error() string { return string(e) }
 
-// evaluate returns the value of a JavaScript expression in the page's main frame, which must be data that JSON can
-// hold. The error is errNoAnswer if the page does not answer in time, and a thrownError if the expression threw.
+// evaluate returns, to see whether a page has settled, the value of a JavaScript expression in the page's main frame,
+// which must be data that JSON can hold. The error is errNoAnswer if the page does not answer in time, and a
+// thrownError if the expression threw.
 func evaluate[T any](ctx context.Context, t *tab, expression string) (v T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, t.o.stepTimes().answer)
 	defer cancel()

@@ -326,7 +326,7 @@ func withOwnConnections(value string) string {
 	return strings.Join(policies, ",")
 }
 
-// addSelf adds 'self' to the sources of a directive. Beside another source 'none' means nothing.
+// addSelf adds 'self', for sockets, to the sources of a directive. Beside another source 'none' means nothing.
 func addSelf(directive string) string { return strings.TrimRight(directive, " ") + " 'self'" }
 
 // prepareSockets replaces the class WebSocket in each frame before the page's own scripts.

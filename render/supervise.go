@@ -24,8 +24,8 @@ type starting struct {
 	err  error // valid once done is closed
 }
 
-// enter registers a page unless the browser is closed. The caller must call running.Done. Close waits for the pages
-// that have entered.
+// enter supervises: it registers a page unless the browser is closed. The caller must call running.Done. Close waits
+// for the pages that have entered.
 func (b *Browser) enter() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -36,7 +36,7 @@ func (b *Browser) enter() error {
 	return nil
 }
 
-// acquire returns a running process for a page, and starts one if necessary. Concurrent callers share one start. The
+// acquire returns a supervised process for a page, and starts one if necessary. Concurrent callers share one start. The
 // caller must return the process by release.
 func (b *Browser) acquire(ctx context.Context) (*process, error) {
 	for {
@@ -55,8 +55,8 @@ func (b *Browser) acquire(ctx context.Context) (*process, error) {
 	}
 }
 
-// current returns the process for a new page, with the page counted among its users, or the start that the caller must
-// wait for.
+// current returns the supervised process for a new page, with the page counted among its users, or the start that the
+// caller must wait for.
 func (b *Browser) current() (*process, *starting, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -91,7 +91,7 @@ func (b *Browser) current() (*process, *starting, error) {
 	return nil, b.starting, nil
 }
 
-// launch starts a process for all callers that wait for l. A start that panics is a failure like any other.
+// launch starts a supervised process for all callers that wait for l. A start that panics is a failure like any other.
 func (b *Browser) launch(l *starting, f executable, sweep bool) {
 	defer close(l.done)
 	var p *process
@@ -118,9 +118,9 @@ func (b *Browser) launch(l *starting, f executable, sweep bool) {
 	}
 }
 
-// ready returns an error if no browser can be started now, which wraps ErrNoBrowser: none is installed, the sandbox is
-// required and does not work, or it died too often. It looks for the browser again if there was none or it is gone,
-// since one may have been installed meanwhile. The caller holds mu.
+// ready returns, when a process is to be supervised, an error if no browser can be started now, which wraps
+// ErrNoBrowser: none is installed, the sandbox is required and does not work, or it died too often. It looks for the
+// browser again if there was none or it is gone, since one may have been installed meanwhile. The caller holds mu.
 func (b *Browser) ready(now time.Time) error {
 	if b.o.Attach == "" {
 		if b.found.path == "" || !exists(b.found.path) {
@@ -139,7 +139,7 @@ func (b *Browser) ready(now time.Time) error {
 	return nil
 }
 
-// exists reports whether the program of the browser is still there: an upgrade may have moved it.
+// exists reports whether the supervised program of the browser is still there: an upgrade may have moved it.
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -153,8 +153,8 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// release returns a process after a page; ok says that the page was rendered. It kills a process that does not respond
-// any more. A page that fails in a browser that responds is the page's own matter and no death.
+// release returns a supervised process after a page; ok says that the page was rendered. It kills a process that does
+// not respond any more. A page that fails in a browser that responds is the page's own matter and no death.
 func (b *Browser) release(p *process, ok bool) {
 	gone := p.dead()
 	if !ok && !gone && !p.responds() {
@@ -180,7 +180,7 @@ func (b *Browser) release(p *process, ok bool) {
 	}
 }
 
-// startIdleTimer ends the browser's process after idleTime unless it gets a page. The caller holds mu.
+// startIdleTimer ends the supervised process after idleTime unless it gets a page. The caller holds mu.
 func (b *Browser) startIdleTimer() {
 	if b.idle != nil {
 		b.idle.Stop()
@@ -188,7 +188,8 @@ func (b *Browser) startIdleTimer() {
 	b.idle = time.AfterFunc(b.idleTime, fault.Contain("render: end an idle process", b.endIdle))
 }
 
-// endIdle ends a browser process that has no pages. The timer may fire as a page comes, so that it looks again.
+// endIdle ends a supervised browser process that has no pages. The timer may fire as a page comes, so that it looks
+// again.
 func (b *Browser) endIdle() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -197,7 +198,7 @@ func (b *Browser) endIdle() {
 	}
 }
 
-// drop gives a browser process no more pages. It ends after its last page. The caller holds mu.
+// drop gives a supervised browser process no more pages. It ends after its last page. The caller holds mu.
 func (b *Browser) drop(p *process) {
 	b.process = nil
 	if p.users.Load() == 0 {
@@ -205,7 +206,7 @@ func (b *Browser) drop(p *process) {
 	}
 }
 
-// retire ends a browser process without pages, once, in the background. The caller holds mu.
+// retire ends a supervised browser process without pages, once, in the background. The caller holds mu.
 func (b *Browser) retire(p *process) {
 	if b.live[p] {
 		delete(b.live, p)
@@ -213,8 +214,8 @@ func (b *Browser) retire(p *process) {
 	}
 }
 
-// died counts a death of the browser. After maxDeaths in a row no browser is started for deathPause: a browser that
-// cannot run on this machine would be started for each page. The caller holds mu.
+// died counts a death of the supervised browser. After maxDeaths in a row no browser is started for deathPause: a
+// browser that cannot run on this machine would be started for each page. The caller holds mu.
 func (b *Browser) died() {
 	if b.closed {
 		return

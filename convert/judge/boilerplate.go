@@ -32,8 +32,8 @@ var labels = func() map[string]bool {
 	return m
 }()
 
-// dropLabels drops blocks that hold only a label. It is called for articles and services; elsewhere such words may be a
-// heading.
+// dropLabels drops blocks that hold only a label, which is boilerplate. It is called for articles and services;
+// elsewhere such words may be a heading.
 func (t *outline) dropLabels(keep []bool) {
 	for i := range t.blocks {
 		b := &t.blocks[i]
@@ -49,8 +49,8 @@ func (t *outline) dropLabels(keep []bool) {
 // longestLabel is the longest label in bytes, however it is spelled. It bounds the text that is compared.
 const longestLabel = 80
 
-// foldedText returns the text of n as [chars.Fold] does, or "" if n has more than limit bytes or nodes: the element
-// around a line may be a whole page. The count of nodes bounds the time.
+// foldedText returns, to find boilerplate, the text of n as [chars.Fold] does, or "" if n has more than limit bytes or
+// nodes: the element around a line may be a whole page. The count of nodes bounds the time.
 func foldedText(n *html.Node, limit int) string {
 	var text strings.Builder
 	nodes := 0

@@ -63,14 +63,14 @@ func (t *outline) dropped(keep []bool) map[*html.Node]bool {
 	return dropped
 }
 
-// between reports whether x is a rule between two blocks that are kept. Such a rule holds no block, and would go with
-// the boxes that hold nothing.
+// between reports whether x, which was dropped, is a rule between two blocks that are kept. Such a rule holds no block,
+// and would go with the boxes that hold nothing.
 func between(x *box, keep []bool) bool {
 	return dom.Is(x.node, atom.Hr) && x.begin > 0 && int(x.begin) < len(keep) && keep[x.begin-1] && keep[x.begin]
 }
 
-// keptBefore returns the number of kept blocks before each block, and last the number of all. By two of them, the
-// number of kept blocks in a box is known at once.
+// keptBefore returns, where something was dropped, the number of kept blocks before each block, and last the number of
+// all. By two of them, the number of kept blocks in a box is known at once.
 func keptBefore(keep []bool) []int32 {
 	before := make([]int32, len(keep)+1)
 	for i, k := range keep {
@@ -82,8 +82,8 @@ func keptBefore(keep []bool) []int32 {
 	return before
 }
 
-// shownBoxes returns which boxes hold pictures that belong to kept blocks, even if no text in the box is kept. before
-// is that of [outline.illustrates].
+// shownBoxes returns, lest they be dropped, which boxes hold pictures that belong to kept blocks, even if no text in
+// the box is kept. before is that of [outline.illustrates].
 func (t *outline) shownBoxes(before []int32, top bool) []bool {
 	shown := make([]bool, len(t.boxes))
 	for _, p := range t.pictures {
@@ -97,10 +97,10 @@ func (t *outline) shownBoxes(before []int32, top bool) []bool {
 	return shown
 }
 
-// illustrates reports whether a picture belongs to the kept text around it: kept blocks are close, and at most a
-// caption stands between. top says that the first kept block is a title. before is what keptBefore returns; the price
-// of a product does not count as kept for it, since pictures of other products stand beside theirs. In an article a
-// picture with text on one side only, which links elsewhere, belongs to a teaser.
+// illustrates reports whether a picture is not dropped: it belongs to the kept text around it: kept blocks are close,
+// and at most a caption stands between. top says that the first kept block is a title. before is what keptBefore
+// returns; the price of a product does not count as kept for it, since pictures of other products stand beside theirs.
+// In an article a picture with text on one side only, which links elsewhere, belongs to a teaser.
 func (t *outline) illustrates(p illustration, before []int32, top bool) bool {
 	const (
 		near    = 3  // blocks
@@ -132,15 +132,15 @@ func (t *outline) illustrates(p illustration, before []int32, top bool) bool {
 	return ahead || after
 }
 
-// titleFirst reports whether the first block that is kept is a first-level heading. A picture before it is a banner of
-// the site.
+// titleFirst reports whether the first block that is kept, not dropped, is a first-level heading. A picture before it
+// is a banner of the site.
 func (t *outline) titleFirst(keep []bool) bool {
 	i := slices.Index(keep, true)
 	return i >= 0 && t.blocks[i].tag == atom.H1
 }
 
-// linksElsewhere reports whether a picture is a link to a page rather than to itself in full size. A thumbnail links to
-// its own picture.
+// linksElsewhere reports whether a picture, which is dropped then, is a link to a page rather than to itself in full
+// size. A thumbnail links to its own picture.
 func linksElsewhere(img *html.Node) bool {
 	for n := img.Parent; n != nil && !dom.Is(n, atom.Body); n = n.Parent {
 		if dom.Is(n, atom.A) {

@@ -12,7 +12,7 @@ import (
 // change of that order requires a new model.
 const featureCount = 148
 
-// headingTag reports whether the element of a block is a heading of any level.
+// headingTag reports, as a feature, whether the element of a block is a heading of any level.
 func headingTag(a atom.Atom) bool {
 	switch a {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
@@ -29,8 +29,8 @@ func ratio(a, b int32) float32 {
 	return float32(a) / float32(b)
 }
 
-// lg is the logarithm to the base 2 of n+1. Counts are features by their logarithm: a tree asks for the order of a
-// number, and what is 0 stays 0.
+// lg is, for features, the logarithm to the base 2 of n+1. Counts are features by their logarithm: a tree asks for the
+// order of a number, and what is 0 stays 0.
 func lg(n int32) float32 {
 	if n >= 0 && int(n) < len(smallLogs) {
 		return smallLogs[n]
@@ -353,8 +353,8 @@ var typeNumbers = map[rules.PageType]int{
 	rules.Article: 0, rules.Service: 1, rules.Documentation: 2, rules.Listing: 3, rules.Product: 4, rules.Forum: 5,
 }
 
-// saying sums up the odds of the first words of a block: the lowest, the highest, and the mean. low and high are 0
-// where no word is below or above it.
+// saying sums up, as features, the odds of the first words of a block: the lowest, the highest, and the mean. low and
+// high are 0 where no word is below or above it.
 func (b *block) saying() (low, high, mean float32) {
 	if b.said == 0 {
 		return 0, 0, 0

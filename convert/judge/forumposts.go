@@ -17,7 +17,8 @@ var extras = dom.Names(`signature sig-text post-signature extra-user-info userin
 	profile-custom-field profile-contact reaction-summary reactions-bar likes-summary expand-link quote-expand
 	post-foot-left post-foot-right post-links flat-list message-attribution-opposite`)
 
-// dropExtras drops the blocks in such boxes. They are in every post, so that the model takes them for content.
+// dropExtras drops the blocks in boxes that are no part of a forum's posts. They are in every post, so that the model
+// takes them for content.
 func (t *outline) dropExtras(keep []bool) {
 	for i := range t.boxes {
 		if x := &t.boxes[i]; dom.Named(x.node, extras) {
@@ -28,10 +29,10 @@ func (t *outline) dropExtras(keep []bool) {
 	}
 }
 
-// keepNames keeps the author and the time of each post that is kept: a short block that begins the post or has such a
-// name, or a short block with a time, which may lie deeper. Without them nobody could tell who says what in a thread. A
-// post that is marked as the answer to another keeps its first block, and the line of a quotation stays with what is
-// quoted.
+// keepNames keeps, in a forum, the author and the time of each post that is kept: a short block that begins the post or
+// has such a name, or a short block with a time, which may lie deeper. Without them nobody could tell who says what in
+// a thread. A post that is marked as the answer to another keeps its first block, and the line of a quotation stays
+// with what is quoted.
 func (t *outline) keepNames(keep []bool) {
 	const near, deep = 4, 8
 	posts := newPosts(t, keep)
@@ -76,7 +77,8 @@ type postList struct {
 	shape  uint32
 }
 
-// newPosts counts, for each list of boxes alike on the page, those that hold prose that is kept.
+// newPosts counts, to find the posts of a forum, for each list of boxes alike on the page, those that hold prose that
+// is kept.
 func newPosts(t *outline, keep []bool) *posts {
 	p := &posts{t, keep, map[postList]bool{}}
 	prose := map[postList]int32{}
@@ -91,14 +93,14 @@ func newPosts(t *outline, keep []bool) *posts {
 	return p
 }
 
-// kept reports whether a box is a post that is kept: it holds prose, or a few words where most of its kind hold prose.
-// A post must have others of its kind beside it.
+// kept reports whether a box is a post of a forum that is kept: it holds prose, or a few words where most of its kind
+// hold prose. A post must have others of its kind beside it.
 func (p *posts) kept(x *box) bool {
 	return x.alike > 1 && (p.says(x, 9) || p.lists[postList{x.parent, x.shape}] && p.says(x, 1))
 }
 
-// says reports whether a box that is no longer than a post holds a kept block of so many words. A box of more than 60
-// blocks is a whole thread.
+// says reports whether a box that is no longer than a post of a forum holds a kept block of so many words. A box of
+// more than 60 blocks is a whole thread.
 func (p *posts) says(x *box, words int32) bool {
 	if x.end-x.begin > 60 {
 		return false

@@ -24,8 +24,8 @@ func (t *outline) dropFrame(keep []bool, base *url.URL) {
 	t.dropCards(keep, base)
 }
 
-// mostlyProse reports whether more than half of the words that are kept are prose. A page that is a list of links has
-// nothing else to keep.
+// mostlyProse reports, before the frame is dropped, whether more than half of the words that are kept are prose. A page
+// that is a list of links has nothing else to keep.
 func (t *outline) mostlyProse(keep []bool) bool {
 	prose, all := int32(0), int32(0)
 	for i := range t.blocks {
@@ -38,9 +38,9 @@ func (t *outline) mostlyProse(keep []bool) bool {
 	return prose*2 > all
 }
 
-// dropElsewhere drops the headings that lead away from an article, with what they head if most of that is links. In
-// news it drops lines such as "Read more: …" too, which the site puts there; elsewhere the author writes them. Which
-// headings lead away, [rules.Elsewhere] knows by their words.
+// dropElsewhere drops, of the frame of an article, the headings that lead away from it, with what they head if most of
+// that is links. In news it drops lines such as "Read more: …" too, which the site puts there; elsewhere the author
+// writes them. Which headings lead away, [rules.Elsewhere] knows by their words.
 func (t *outline) dropElsewhere(keep []bool) {
 	for i := range t.blocks {
 		b := &t.blocks[i]
@@ -67,8 +67,8 @@ func (t *outline) dropElsewhere(keep []bool) {
 	}
 }
 
-// ownText returns the text of a block outside its links. A line "Read more: …" has the label outside, and the title
-// of another page inside of its link.
+// ownText returns, to know the frame, the text of a block outside its links. A line "Read more: …" has the label
+// outside, and the title of another page inside of its link.
 func ownText(b *block) string {
 	var text strings.Builder
 	var walk func(n *html.Node)
@@ -88,8 +88,9 @@ func ownText(b *block) string {
 	return text.String()
 }
 
-// sectionEnd returns the end of the section of heading i: the next heading of its level or a higher one, or the end of
-// the smallest box that holds more than the heading. It returns the index of the block behind it.
+// sectionEnd returns, to drop it with the frame, the end of the section of heading i: the next heading of its level or
+// a higher one, or the end of the smallest box that holds more than the heading. It returns the index of the block
+// behind it.
 func (t *outline) sectionEnd(i int) int {
 	level := t.blocks[i].tag.String()
 	x := &t.boxes[t.blocks[i].box]
@@ -108,9 +109,10 @@ func (t *outline) sectionEnd(i int) int {
 // them introduces it.
 const mostCards = 12
 
-// dropCards drops the cards of other pages that follow the last line of an article: three boxes alike or more, each
-// with a heading that links to a page of the site. Those below a heading stay. It goes from the last kept block upwards
-// as long as blocks are in cards. The article must have more words than the cards, and end with a sentence.
+// dropCards drops, as part of the frame, the cards of other pages that follow the last line of an article: three boxes
+// alike or more, each with a heading that links to a page of the site. Those below a heading stay. It goes from the
+// last kept block upwards as long as blocks are in cards. The article must have more words than the cards, and end with
+// a sentence.
 func (t *outline) dropCards(keep []bool, base *url.URL) {
 	card := make([]bool, len(t.boxes))
 	for i := range t.blocks {
@@ -157,8 +159,8 @@ func (t *outline) dropCards(keep []bool, base *url.URL) {
 	}
 }
 
-// linksOf returns the number of links in a block, and whether all lead to pages of the site. Without base no link is
-// known to.
+// linksOf returns, to know the frame, the number of links in a block, and whether all lead to pages of the site.
+// Without base no link is known to.
 func linksOf(b *block, base *url.URL) (count int, inside bool) {
 	inside = true
 	each := func(n *html.Node) {

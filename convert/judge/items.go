@@ -50,8 +50,8 @@ type fieldCount struct {
 	unit, keptUnit, factsUnit int32 // that were counted last
 }
 
-// keepFields keeps a field in all units of a list if it is kept in most. It keeps the price and the time of units that
-// have lost every one. On a forum only prices and times are kept so.
+// keepFields keeps a field in all units (items) of a list if it is kept in most. It keeps the price and the time of
+// units that have lost every one. On a forum only prices and times are kept so.
 func (t *outline) keepFields(keep []bool) {
 	u := newUnits(t, keep)
 	if len(u.lists) == 0 {
@@ -72,7 +72,7 @@ func (t *outline) keepFields(keep []bool) {
 	}
 }
 
-// countUnit adds one to a count n of units, if unit is not the one that was counted last.
+// countUnit adds one to a count n of units, items of a list, if unit is not the one that was counted last.
 func countUnit(n, last *int32, unit int32) {
 	if *last != unit {
 		*last = unit
@@ -80,8 +80,8 @@ func countUnit(n, last *int32, unit int32) {
 	}
 }
 
-// newUnits finds the units of a page. What is quoted has none: whoever quotes chooses what to show of it. Boxes are in
-// the order of the page, so that the unit around a box is known when the box comes.
+// newUnits finds the units of a page, the items of its lists. What is quoted has none: whoever quotes chooses what to
+// show of it. Boxes are in the order of the page, so that the unit around a box is known when the box comes.
 func newUnits(t *outline, keep []bool) *units {
 	n := len(t.boxes)
 	u := &units{
@@ -115,8 +115,8 @@ func newUnits(t *outline, keep []bool) *units {
 	return u
 }
 
-// judge notes which units are kept as a whole. Of a list of which half or less is kept, no unit counts as kept. It may
-// be asked again when keep has changed.
+// judge notes which units (items) are kept as a whole. Of a list of which half or less is kept, no unit counts as kept.
+// It may be asked again when keep has changed.
 func (u *units) judge() {
 	words := u.keptWords()
 	clear(u.whole)
@@ -136,8 +136,8 @@ func (u *units) judge() {
 	}
 }
 
-// keptWords returns the number of kept words before each block, and last the number of all. By two of them, the kept
-// words of a box are known at once.
+// keptWords returns, to judge items, the number of kept words before each block, and last the number of all. By two of
+// them, the kept words of a box are known at once.
 func (u *units) keptWords() []int32 {
 	words := make([]int32, len(u.blocks)+1)
 	for i := range u.blocks {
@@ -149,8 +149,8 @@ func (u *units) keptWords() []int32 {
 	return words
 }
 
-// fields returns the index of the field that each block is in, or -1, and what was counted of the fields. Only short
-// blocks of units that are kept are in fields. Code and tables are in none, however short.
+// fields returns the index of the field of an item that each block is in, or -1, and what was counted of the fields.
+// Only short blocks of units that are kept are in fields. Code and tables are in none, however short.
 func (u *units) fields() (at []int32, counts []fieldCount) {
 	at = make([]int32, len(u.blocks))
 	known := map[field]int32{}
@@ -180,8 +180,8 @@ func (u *units) fields() (at []int32, counts []fieldCount) {
 	return at, counts
 }
 
-// told returns for each unit the kinds of facts, price and time, that are in its kept blocks, those of units inside it
-// included. A unit that shows its price already needs no second one.
+// told returns for each unit (item) the kinds of facts, price and time, that are in its kept blocks, those of units
+// inside it included. A unit that shows its price already needs no second one.
 func (u *units) told() map[int32]uint8 {
 	told := map[int32]uint8{}
 	for i := range u.blocks {
@@ -202,7 +202,8 @@ func (u *units) told() map[int32]uint8 {
 	return told
 }
 
-// fact returns which signs of a price and of a time a block has, if it is hardly more than that; 0 for other blocks.
+// fact returns, for the items of a list, which signs of a price and of a time a block has, if it is hardly more than
+// that; 0 for other blocks.
 func (b *block) fact() uint8 {
 	if b.digits == 0 || b.words > longestFact {
 		return 0

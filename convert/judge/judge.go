@@ -45,7 +45,7 @@ type Page struct {
 	Words int // that a reader sees
 }
 
-// Choose decides which part of the page is its content. On documentation the rules alone decide, because they lose
+// Choose judges which part of the page is its content. On documentation the rules alone decide, because they lose
 // nothing there. Elsewhere a model judges every block of text; the decision of the rules is one of its features. The
 // steps are: divide the page into blocks, judge each, choose those above the best cut, then mend the choice by what is
 // known of lists, titles, forums, products and articles. Where the result has next to nothing of what the rules would
@@ -99,7 +99,7 @@ func Choose(ctx context.Context, p Page) rules.Choice {
 	return rules.Choice{Root: p.Body, Name: "blocks", Stage: rules.AllRules, Dropped: t.dropped(keep)}
 }
 
-// empty reports whether a page of few words with this best cut has no content. Only pages with few words come here;
+// empty judges whether a page of few words with this best cut has no content. Only pages with few words come here;
 // between the two bounds a page is empty if it is menus alone.
 func (t *outline) empty(cut float32) bool {
 	if cut < noContentCut || cut >= menusCut {
@@ -117,9 +117,9 @@ func (t *outline) empty(cut float32) bool {
 	return linked*2 > words
 }
 
-// cutFactor returns the factor of the best cut for a type of page. Outside articles, losing a short block loses
-// structure, such as the title of a card or an item of a list, while keeping it costs a few words. The values are the
-// best of five on sites that the model was not trained on. A lower cut keeps more.
+// cutFactor returns, to judge blocks by it, the factor of the best cut for a type of page. Outside articles, losing a
+// short block loses structure, such as the title of a card or an item of a list, while keeping it costs a few words.
+// The values are the best of five on sites that the model was not trained on. A lower cut keeps more.
 func cutFactor(kind rules.PageType) float32 {
 	if kind == rules.Article {
 		return 1
@@ -151,12 +151,12 @@ func (t *outline) judge(kind rules.PageType, trees forest) []float32 {
 	return chance
 }
 
-// sigmoid turns the log odds of a block into a chance.
+// sigmoid turns, to judge it, the log odds of a block into a chance.
 func sigmoid(v float32) float32 { return float32(1 / (1 + math.Exp(-float64(v)))) }
 
-// bestCut returns the chance above which to keep blocks for the best expected F1 of words: half of that F1. F1 itself
-// depends on what is kept, so that it is found by repetition, which ends after ten steps at the latest. p are the
-// chances of the blocks. The worse the model can tell content from the rest, the lower it is.
+// bestCut returns, to judge blocks by it, the chance above which to keep blocks for the best expected F1 of words: half
+// of that F1. F1 itself depends on what is kept, so that it is found by repetition, which ends after ten steps at the
+// latest. p are the chances of the blocks. The worse the model can tell content from the rest, the lower it is.
 func (t *outline) bestCut(p []float32) float32 {
 	total := float32(0)
 	for i, q := range p {
@@ -179,8 +179,8 @@ func (t *outline) bestCut(p []float32) float32 {
 	return f / 2
 }
 
-// decide returns which blocks to keep: those with a chance above cut, and those that belong to them. Code, lists,
-// tables and quotations go first, since headings depend on what is kept below them.
+// decide judges which blocks to keep: those with a chance above cut, and those that belong to them. Code, lists, tables
+// and quotations go first, since headings depend on what is kept below them.
 func (t *outline) decide(chance []float32, cut float32) []bool {
 	keep := make([]bool, len(chance))
 	for i, p := range chance {
@@ -193,10 +193,10 @@ func (t *outline) decide(chance []float32, cut float32) []bool {
 	return keep
 }
 
-// keepPlain keeps a quotation, a table or a list that is plainly the author's: it has no names and no links, and stands
-// in an article or main element beside prose that is kept. Next to a long text of few words the model takes it for what
-// is left over. On a forum it leaves lists alone, as keepWhole does. What generators write has classes and ids nearly
-// everywhere.
+// keepPlain keeps, once blocks are judged, a quotation, a table or a list that is plainly the author's: it has no names
+// and no links, and stands in an article or main element beside prose that is kept. Next to a long text of few words
+// the model takes it for what is left over. On a forum it leaves lists alone, as keepWhole does. What generators write
+// has classes and ids nearly everywhere.
 func (t *outline) keepPlain(keep []bool) {
 	prose := map[*box]bool{} // of articles: whether prose of theirs is kept
 	lists := t.kind != rules.Forum
@@ -228,7 +228,8 @@ func (t *outline) keepPlain(keep []bool) {
 	}
 }
 
-// keepCode keeps code next to blocks that are kept. Code has few sentences, by which the model knows content.
+// keepCode keeps code, once blocks are judged, next to those that are kept. Code has few sentences, by which the model
+// knows content.
 func (t *outline) keepCode(chance []float32, keep []bool) {
 	for i := range t.blocks {
 		if t.blocks[i].tag != atom.Pre || keep[i] {
@@ -238,9 +239,9 @@ func (t *outline) keepCode(chance []float32, keep []bool) {
 	}
 }
 
-// keepWhole keeps a list or table whole when most of its words are kept, and drops it whole when hardly any are. On a
-// forum it leaves lists alone: they hold authors, times and buttons. Most is three quarters, hardly any less than a
-// tenth.
+// keepWhole keeps, once blocks are judged, a list or table whole when most of its words are kept, and drops it whole
+// when hardly any are. On a forum it leaves lists alone: they hold authors, times and buttons. Most is three quarters,
+// hardly any less than a tenth.
 func (t *outline) keepWhole(keep []bool) {
 	for i := len(t.boxes) - 1; i >= 0; i-- { // the inner ones first
 		x := &t.boxes[i]
@@ -265,9 +266,10 @@ func (t *outline) keepWhole(keep []bool) {
 	}
 }
 
-// keepHeadings keeps a heading when most of its section is kept and the heading itself is not unlikely, or when prose
-// that is kept follows it. It drops a heading when nothing of its section is kept. It goes from the last heading to the
-// first, so that a heading with nothing but dropped headings below it goes, too. The page's title is not dropped so.
+// keepHeadings keeps, once blocks are judged, a heading when most of its section is kept and the heading itself is not
+// unlikely, or when prose that is kept follows it. It drops a heading when nothing of its section is kept. It goes from
+// the last heading to the first, so that a heading with nothing but dropped headings below it goes, too. The page's
+// title is not dropped so.
 func (t *outline) keepHeadings(chance []float32, cut float32, keep []bool) {
 	for i := len(keep) - 1; i >= 0; i-- {
 		if level := t.blocks[i].tag; !headingTag(level) {
@@ -310,9 +312,9 @@ func (t *outline) headed(i int, keep []bool) (kept, all int32) {
 	}
 }
 
-// keepTitle keeps the heading that is the title of the page when it precedes the blocks that are kept. No set asks for
-// it, because references begin below it, but a reader of the markdown alone would miss it. title is in the form of
-// [chars.Fold].
+// keepTitle keeps, once blocks are judged, the heading that is the title of the page when it precedes the blocks that
+// are kept. No set asks for it, because references begin below it, but a reader of the markdown alone would miss it.
+// title is in the form of [chars.Fold].
 func (t *outline) keepTitle(keep []bool, title string) {
 	for i := range t.blocks {
 		if keep[i] {
@@ -326,8 +328,8 @@ func (t *outline) keepTitle(keep []bool, title string) {
 	}
 }
 
-// dropEchoes drops a block that repeats the kept block before it, as pages do for two widths of screen, and
-// placeholders that a script would replace. Code and tables may repeat lines.
+// dropEchoes drops, once blocks are judged, a block that repeats the kept block before it, as pages do for two widths
+// of screen, and placeholders that a script would replace. Code and tables may repeat lines.
 func (t *outline) dropEchoes(keep []bool) {
 	last := -1 // kept
 	for i := range t.blocks {
@@ -347,8 +349,8 @@ func (t *outline) dropEchoes(keep []bool) {
 	}
 }
 
-// repeats reports whether b has the same text as the block before it, of three words or more. Items of a list may
-// repeat one another. The hash is of letters and digits alone, so that the spelling may differ.
+// repeats judges whether b is an echo: it has the same text as the block before it, of three words or more. Items of a
+// list may repeat one another. The hash is of letters and digits alone, so that the spelling may differ.
 func repeats(b, before *block) bool {
 	return b.words >= 3 && b.hash == before.hash && b.words == before.words && b.tag == before.tag && b.tag != atom.Li &&
 		b.tag != atom.Dd

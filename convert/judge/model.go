@@ -105,11 +105,12 @@ type fork struct {
 	feature, low uint8
 }
 
-// leafAt returns the fork that is a leaf of a tree: any value of a feature leads back to its place.
+// leafAt returns, for the model, the fork that is a leaf of a tree: any value of a feature leads back to its place.
 func leafAt(at int) fork { return fork{low: uint8(at), value: float32(math.Inf(1))} }
 
-// grow adds the tree that fields describe: FEATURE:LOW:VALUE for a split, VALUE for a leaf. It refuses trees that are
-// too large, features that do not exist, and splits that lead backwards, so that sum needs no checks.
+// grow adds, as the model is read, the tree that fields describe: FEATURE:LOW:VALUE for a split, VALUE for a leaf. It
+// refuses trees that are too large, features that do not exist, and splits that lead backwards, so that sum needs no
+// checks.
 func (t *forest) grow(fields []string) error {
 	n := tree{size: len(fields)}
 	if n.size > maxForks {
@@ -141,7 +142,7 @@ func (t *forest) grow(fields []string) error {
 	return nil
 }
 
-// measure sets how many steps the longest path through a tree takes.
+// measure sets, for the model's answers, how many steps the longest path through a tree takes.
 func (n *tree) measure() {
 	var depth [maxForks]int
 	for i, s := range n.forks[:n.size] {
@@ -155,7 +156,7 @@ func (n *tree) measure() {
 // overlap.
 const together = 8
 
-// sum adds up the trees' answers for some blocks, given their features.
+// sum adds up the answers of the model's trees for some blocks, given their features.
 func (t forest) sum(fs *[together][featureCount]float32) (totals [together]float32) {
 	for k := range t {
 		tree := &t[k]

@@ -14,8 +14,8 @@ type odds struct {
 	name, text map[string]float32
 }
 
-// names returns the lowest and the highest odds of n's names, 0 for none. The names are the words of its class and
-// other attributes; see [namesOf].
+// names returns, by the table of names, the lowest and the highest odds of n's names, 0 for none. The names are the
+// words of its class and other attributes; see [namesOf].
 func (o odds) names(n *html.Node) (low, high float32) {
 	for name := range namesOf(n) {
 		v := o.name[name]
@@ -33,8 +33,9 @@ func (o odds) word(w string) (float32, bool) {
 	return v, ok
 }
 
-// namesOf yields the words of n's class, id and kin, without digits, in lower case. Names in camelCase are several
-// words. It yields 16 words at most, and passes over long attributes: some sites write their whole style into classes.
+// namesOf yields the names whose odds are known, words of n's class, id and kin, without digits, in lower case. Names
+// in camelCase are several words. It yields 16 words at most, and passes over long attributes: some sites write their
+// whole style into classes.
 func namesOf(n *html.Node) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		budget := 16
@@ -73,8 +74,8 @@ func namesOf(n *html.Node) func(yield func(string) bool) {
 	}
 }
 
-// yieldName yields a name of an element in lower case, unless it is too short or too long to say anything. It is false
-// when the budget is spent or yield wants no more.
+// yieldName yields a name for the odds, that of an element in lower case, unless it is too short or too long to say
+// anything. It is false when the budget is spent or yield wants no more.
 func yieldName(name string, budget *int, yield func(string) bool) bool {
 	if len(name) < 3 || len(name) > 20 {
 		return true

@@ -49,7 +49,7 @@ const (
 	signImage
 )
 
-// long reports whether a block is prose rather than a label: many words, few of them links.
+// long reports whether a block of the outline is prose rather than a label: many words, few of them links.
 func (b *block) long() bool { return b.words >= 15 && b.linked*3 < b.words }
 
 // box is an element that holds blocks. Boxes are in the order of the page, each behind the one around it, and begin and
@@ -71,7 +71,8 @@ type box struct {
 	inRoot  bool
 }
 
-// own is the number of words that are not links. A box with few of them is a menu or a list of links.
+// own is, for a box of the outline, the number of words that are not links. A box with few of them is a menu or a list
+// of links.
 func (b *box) own() int32 { return b.words - b.linked }
 
 // outline is a page as a sequence of blocks in nested boxes. It refers to the page's tree, which must not change while
@@ -129,7 +130,8 @@ func (t *outline) about(h *head.Head) {
 	t.title, t.abstract, t.news = hashOf(h.Title), hashOf(h.Meta["description"]), h.News
 }
 
-// hashOf returns the hash of a block with the text s. It does not depend on spaces, case and punctuation.
+// hashOf returns the hash of a block of the outline with the text s. It does not depend on spaces, case and
+// punctuation.
 func hashOf(s string) uint64 {
 	var b block
 	b.add(s, false, odds{})
@@ -243,7 +245,8 @@ func (t *outline) unit(n *html.Node, i int32) {
 	}
 }
 
-// linkBetween reports whether there is a link from d up to n, which is above it. Words in links count apart.
+// linkBetween reports, for the outline, whether there is a link from d up to n, which is above it. Words in links count
+// apart.
 func linkBetween(d, n *html.Node) bool {
 	for p := d.Parent; p != nil && p != n; p = p.Parent {
 		if dom.Is(p, atom.A) {
@@ -315,9 +318,9 @@ func (t *outline) text(top *html.Node, i int32, tag atom.Atom, n *html.Node, lin
 	}
 }
 
-// add counts the words and signs of a text into a block, and its letters and digits into the block's hash. link says
-// that the text is inside a link. Words end at anything that is no letter or digit, except for the underscore; scripts
-// without spaces are counted by two letters a word.
+// add counts the words and signs of a text into a block of the outline, and its letters and digits into the block's
+// hash. link says that the text is inside a link. Words end at anything that is no letter or digit, except for the
+// underscore; scripts without spaces are counted by two letters a word.
 func (b *block) add(s string, link bool, o odds) {
 	const prime = 1099511628211
 	start, digitsIn := -1, 0

@@ -35,8 +35,8 @@ type pageFacts struct {
 // style sums up the blocks that look alike. A site sets all its prose in one style, and its teasers in another.
 type style struct{ blocks, words, linked, prose int32 }
 
-// styleOf names how block b looks: its element and the shapes of the two boxes around it. It is the same for blocks
-// that look alike; two looks may by chance have one name.
+// styleOf names, as a fact of the page, how block b looks: its element and the shapes of the two boxes around it. It is
+// the same for blocks that look alike; two looks may by chance have one name.
 func (t *outline) styleOf(b *block) uint64 {
 	x := &t.boxes[b.box]
 	h := uint64(b.tag)<<40 ^ uint64(x.shape)
@@ -46,9 +46,9 @@ func (t *outline) styleOf(b *block) uint64 {
 	return h
 }
 
-// topBox returns the box with the best score of an article extractor: points for the long blocks in a box and its
-// parents, fewer if they hold links. It is what tools for articles have done for long, and is right often enough to be
-// a feature.
+// topBox returns, as a fact of the page, the box with the best score of an article extractor: points for the long
+// blocks in a box and its parents, fewer if they hold links. It is what tools for articles have done for long, and is
+// right often enough to be a feature.
 func (t *outline) topBox() int32 {
 	scores := map[int32]float32{}
 	for i := range t.blocks {
@@ -76,8 +76,8 @@ func (t *outline) topBox() int32 {
 	return best
 }
 
-// entitled returns the heading that is the page's title, or h1 if no heading is, and the smallest box that holds it and
-// prose. h1 is the index of the first heading of level one, or -1.
+// entitled returns, as facts of the page, the heading that is the page's title, or h1 if no heading is, and the
+// smallest box that holds it and prose. h1 is the index of the first heading of level one, or -1.
 func (t *outline) entitled(h1 int32) (at, around int32) {
 	const prose = 40 // words
 	at = h1
@@ -97,11 +97,12 @@ func (t *outline) entitled(h1 int32) (at, around int32) {
 	return at, around
 }
 
-// blockRun reports whether a block is a run of inline nodes rather than an element of its own.
+// blockRun reports, for the facts of the page, whether a block is a run of inline nodes rather than an element of its
+// own.
 func blockRun(b *block) bool { return !dom.Is(b.first, b.tag) }
 
-// facts computes what the features of all blocks need of the page: sums before each block, headings above and prose
-// around it, repetitions, styles, pictures, and the box with most of the article.
+// facts computes the facts of the page: what the features of all blocks need of the page: sums before each block,
+// headings above and prose around it, repetitions, styles, pictures, and the box with most of the article.
 func (t *outline) facts(kind rules.PageType) *pageFacts {
 	n := len(t.blocks)
 	p := &pageFacts{

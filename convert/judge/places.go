@@ -64,7 +64,7 @@ func (u *units) longest() (nodes []*html.Node) {
 	return nodes
 }
 
-// droppedIn reports whether a choice drops n or what is round it. c.Dropped has the topmost nodes alone.
+// droppedIn reports whether a choice drops n in its place or what is round it. c.Dropped has the topmost nodes alone.
 func droppedIn(c rules.Choice, n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if c.Dropped[n] {

@@ -26,8 +26,8 @@ func (t *outline) keepPrice(keep []bool, stated float64) {
 	}
 }
 
-// belowTitle returns the first two amounts of money that are blocks of their own a little below the kept title. A
-// little is 20 blocks. The two follow one another.
+// belowTitle returns the price: the first two amounts of money that are blocks of their own a little below the kept
+// title. A little is 20 blocks. The two follow one another.
 func (t *outline) belowTitle(keep []bool) (sums []int) {
 	const near, most = 20, 2
 	title := -1
@@ -49,7 +49,7 @@ func (t *outline) belowTitle(keep []bool) (sums []int) {
 	return sums
 }
 
-// keepStated keeps the block with the stated amount, and reports whether there is one. Of several it takes a kept one,
+// keepStated keeps the block with the stated price, and reports whether there is one. Of several it takes a kept one,
 // else the first. An amount in a link is that of another page, and so may be one in a row of cards. t.price then says
 // which block was kept for this alone.
 func (t *outline) keepStated(keep []bool, stated float64) bool {
@@ -73,7 +73,7 @@ func (t *outline) keepStated(keep []bool, stated float64) bool {
 	return true
 }
 
-// inCard reports whether a box is in one of a row of cards with links, as other products are shown in.
+// inCard reports, for a price, whether a box is in one of a row of cards with links, as other products are shown in.
 func (t *outline) inCard(box int32) bool {
 	for ; box >= 0; box = t.boxes[box].parent {
 		if x := &t.boxes[box]; x.alike >= fewestUnits && x.linked > 0 && x.words <= longestCard {
@@ -83,8 +83,8 @@ func (t *outline) inCard(box int32) bool {
 	return false
 }
 
-// names reports whether an amount of money in a block is the stated one. Amounts that differ by less than half a cent
-// are the same.
+// names reports whether a price, an amount of money in a block is the stated one. Amounts that differ by less than half
+// a cent are the same.
 func names(b *block, stated float64) bool {
 	var text strings.Builder
 	for n := b.first; n != nil; n = n.NextSibling {

@@ -46,8 +46,8 @@ func (t *outline) compare() {
 	}
 }
 
-// markOf returns the mark that an element sets for what it contains: by its role first, then by what element it is; 0
-// for most.
+// markOf returns, to compare siblings, the mark that an element sets for what it contains: by its role first, then by
+// what element it is; 0 for most.
 func markOf(n *html.Node) uint32 {
 	switch dom.Attr(n, "role") {
 	case "main":

@@ -82,9 +82,9 @@ func Blocks(ctx context.Context, pages []*Page) []*Block {
 	return b.list
 }
 
-// measure finds the size of most text, those of headings, and the usual distance of lines. Sizes are counted by
-// letters, in half points. It also notes the words with a hyphen inside a line, 50,000 at most, by which join knows
-// which hyphens belong to a word.
+// measure finds, to know blocks by it, the size of most text, those of headings, and the usual distance of lines. Sizes
+// are counted by letters, in half points. It also notes the words with a hyphen inside a line, 50,000 at most, by which
+// join knows which hyphens belong to a word.
 func (b *builder) measure(pages []*Page) {
 	sizes := map[float32]int{}
 	gaps := map[int]int{}
@@ -131,8 +131,8 @@ func (b *builder) measure(pages []*Page) {
 // footnote.
 const noteSize = .92
 
-// notesLast moves the footnotes of columns to the end of their page, so that text goes on from column to column. A
-// column that is small as a whole keeps its place. Tables are no footnotes.
+// notesLast moves the footnotes of columns, which are blocks, to the end of their page, so that text goes on from
+// column to column. A column that is small as a whole keeps its place. Tables are no footnotes.
 func (b *builder) notesLast(lines []*line) []*line {
 	var kept, notes []*line
 	for from := 0; from < len(lines); {
@@ -153,7 +153,7 @@ func (b *builder) notesLast(lines []*line) []*line {
 	return append(kept, notes...)
 }
 
-// half rounds a size to half points. Sizes are compared so, since fonts are scaled by fractions.
+// half rounds, to compare blocks, a size to half points. Sizes are compared so, since fonts are scaled by fractions.
 func half(f float32) float32 { return float32(math.Round(float64(f)*2) / 2) }
 
 // add puts one line of a page into the block that it continues, or begins a block with it: code by its font, a heading
@@ -231,9 +231,9 @@ func (b *builder) listItem(last *Block, l *line, marker string, pieces []Piece) 
 var contentsTitles = " contents table of contents inhalt inhaltsverzeichnis table des matières sommaire índice " +
 	"contenido sumário indice spis treści содержание оглавление 目录 目次 "
 
-// contentsLine reports whether a line is an entry of a table of contents. Dots lead to a number, or a wide gap does
-// next to such a line, behind another entry or below the title of the table. Such entries would else become tables or
-// headings.
+// contentsLine reports whether a line is a block of its own: an entry of a table of contents. Dots lead to a number, or
+// a wide gap does next to such a line, behind another entry or below the title of the table. Such entries would else
+// become tables or headings.
 func (b *builder) contentsLine(lines []*line, at int) bool {
 	l := lines[at]
 	if l.mono || l.table != nil || l.letters < 4 {
@@ -261,8 +261,8 @@ func (b *builder) contentsLine(lines []*line, at int) bool {
 	return len(last.Pieces) == 1 && strings.Contains(contentsTitles, " "+strings.ToLower(last.Pieces[0].Text)+" ")
 }
 
-// addEntry adds the line l as an entry of a table of contents, which is an item of a list. Its title may have begun on
-// the line before, which stands further to the left, and was taken for a paragraph.
+// addEntry adds as a block the line l, an entry of a table of contents, which is an item of a list. Its title may have
+// begun on the line before, which stands further to the left, and was taken for a paragraph.
 func (b *builder) addEntry(l *line) {
 	var last, begun *Block
 	if n := len(b.list); n > 0 {
@@ -286,13 +286,13 @@ func (b *builder) addEntry(l *line) {
 	b.list = append(b.list, item)
 }
 
-// aligned reports whether two lines of a heading begin at the same place, or have the same middle.
+// aligned reports whether two lines are one block: they of a heading begin at the same place, or have the same middle.
 func aligned(a, b *line) bool {
 	return abs32(a.x0-b.x0) < .5*a.size || abs32(a.x0+a.x1-b.x0-b.x1) < a.size
 }
 
-// levelAt returns the level of the nearest earlier item of the list that stands as far to the left, within three
-// points; 0 where there is none.
+// levelAt returns, for a block, the level of the nearest earlier item of the list that stands as far to the left,
+// within three points; 0 where there is none.
 func (b *builder) levelAt(x float32) int {
 	for i := len(b.list) - 1; i >= 0 && b.list[i].Kind == Item; i-- {
 		if abs32(b.list[i].left-x) < 3 {
@@ -344,8 +344,8 @@ func (b *builder) continues(block *Block, before, l *line, text string, lines []
 	return !short || open && !unicode.IsUpper(first) && !unicode.IsDigit(first)
 }
 
-// bounds returns the left and right edge of the column about a line. It looks at 12 lines on either side, since a
-// column's width may change on a page.
+// bounds returns, to find blocks, the left and right edge of the column about a line. It looks at 12 lines on either
+// side, since a column's width may change on a page.
 func bounds(lines []*line, at int) (left, right float32) {
 	left, right = lines[at].x0, lines[at].x1
 	for i := max(0, at-12); i < min(len(lines), at+12); i++ {
@@ -356,13 +356,15 @@ func bounds(lines []*line, at int) (left, right float32) {
 	return left, right
 }
 
-// ends reports whether a sentence ends with s. Quotation marks and brackets behind the stop do not count.
+// ends reports whether a sentence, and perhaps a block, ends with s. Quotation marks and brackets behind the stop do
+// not count.
 func ends(s string) bool {
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, "\"'”’»)] "))
 	return strings.ContainsRune(".!?:;。！？…", r)
 }
 
-// flat returns a line's pieces, its cells apart by spaces. The list is new, its pieces may be changed.
+// flat returns, as a block has them, a line's pieces, its cells apart by spaces. The list is new, its pieces may be
+// changed.
 func flat(l *line) []Piece {
 	var list []Piece
 	for i, c := range l.cells {

@@ -205,8 +205,8 @@ func inStrips(row []drawnCell, strips []gutter) bool {
 	return true
 }
 
-// marker reports whether words are the marker of an item or of a reference: "•", "2.", "(a)", "[Knu84]". A list is
-// such text in two columns, and is told from a table by it. No words at all count, too.
+// marker reports whether the words of a cell are the marker of an item or of a reference: "•", "2.", "(a)",
+// "[Knu84]". A list is such text in two columns, and is told from a table by it. No words at all count, too.
 func marker(words []word) bool {
 	if len(words) != 1 {
 		return len(words) == 0
@@ -217,8 +217,8 @@ func marker(words []word) bool {
 		len(t) < 12 && (strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]") || len(t) < 6 && strings.HasSuffix(t, ")"))
 }
 
-// line returns the line that stands for a table among those of its page, so that it keeps its place in the reading
-// order. It has the size of most of the table's text and no cells of its own.
+// line returns the line that stands for a table of cells among those of its page, so that it keeps its place in the
+// reading order. It has the size of most of the table's text and no cells of its own.
 func (g *grid) line(page, column int) *line {
 	l := &line{page: page, column: column, x0: 1e9}
 	sizes := map[float32]int{}
@@ -268,8 +268,8 @@ func (b *builder) cellTexts(table [][][]*line) (rows [][]string) {
 	return rows
 }
 
-// mergedStrips makes one strip of those that overlap. strips are sorted in place. What is left are the columns of a
-// table.
+// mergedStrips makes one strip, a column of cells, of those that overlap. strips are sorted in place. What is left are
+// the columns of a table.
 func mergedStrips(strips []gutter) (out []gutter) {
 	slices.SortFunc(strips, func(a, b gutter) int { return cmp.Compare(a.x0, b.x0) })
 	for _, s := range strips {

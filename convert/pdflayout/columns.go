@@ -63,8 +63,8 @@ func columns(ctx context.Context, rows []row, drawn bool, depth int) [][]row {
 	return out
 }
 
-// band returns the end of the stretch of rows from at on that have a common gutter, and the strips they leave free.
-// free is nil for a row that leaves no strip free.
+// band returns, to divide them into columns, the end of the stretch of rows from at on that have a common gutter, and
+// the strips they leave free. free is nil for a row that leaves no strip free.
 func band(rows []row, at int) (end int, free []gutter) {
 	free = []gutter{{-1e6, 1e6}}
 	for end = at; end < len(rows); end++ {
@@ -80,8 +80,8 @@ func band(rows []row, at int) (end int, free []gutter) {
 	return end, free
 }
 
-// gaps returns the strips of a row without words that are at least as wide as width, the margins of the page among
-// them.
+// gaps returns, to find columns, the strips of a row without words that are at least as wide as width, the margins of
+// the page among them.
 func (r row) gaps(width float32) []gutter {
 	list := []gutter{}
 	from := float32(-1e6)
@@ -94,7 +94,8 @@ func (r row) gaps(width float32) []gutter {
 	return append(list, gutter{from, 1e6})
 }
 
-// meet returns the strips that are free in both lists, if they are wide enough. Both lists go from left to right.
+// meet returns, to find columns, the strips that are free in both lists, if they are wide enough. Both lists go from
+// left to right.
 func meet(a, b []gutter, width float32) []gutter {
 	var out []gutter
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -110,13 +111,14 @@ func meet(a, b []gutter, width float32) []gutter {
 	return out
 }
 
-// inner reports whether one of the strips may lie between words, and is not a margin of all rows. Later rows may still
-// put words beside it. Fewer than three rows do not settle it: a strip between words may be missing in short ones.
+// inner reports whether one of the strips may part columns: it lies between words, and is not a margin of all rows.
+// Later rows may still put words beside it. Fewer than three rows do not settle it: a strip between words may be
+// missing in short ones.
 func inner(free []gutter, rows []row) bool {
 	return inside(free) > 0 || len(free) > 0 && len(rows) < 3 // too early to say
 }
 
-// cut divides the words of a row at x, a place in a gutter.
+// cut divides the words of a row into columns at x, a place in a gutter.
 func (r row) cut(x float32) (left, right row) {
 	i := slices.IndexFunc(r.words, func(w word) bool { return w.x0 >= x })
 	if i < 0 {
@@ -159,7 +161,7 @@ type side struct {
 	x0, x1        float32
 }
 
-// add measures what one row has on this side of the gutter. An empty part does not count as a row.
+// add measures, for a column, what one row has on this side of the gutter. An empty part does not count as a row.
 func (s *side) add(r row) {
 	if len(r.words) == 0 {
 		return
@@ -238,7 +240,7 @@ func cellCuts(rows []row) [][]float32 {
 	return cuts
 }
 
-// inside returns how many strips are no margins. They are the strips that have words on both sides.
+// inside returns, to find columns, how many strips are no margins. They are the strips that have words on both sides.
 func inside(free []gutter) (n int) {
 	for _, g := range free {
 		if g.x0 > -1e5 && g.x1 < 1e5 {

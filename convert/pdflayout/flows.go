@@ -37,8 +37,9 @@ const (
 	maxFlows = 300
 )
 
-// runsOf joins words, in the order of drawing, to runs. It sets apart on words that begin a cell. Where spaces are
-// drawn, a gap of .4 of the size without one ends a run; else only a gap as wide as between cells.
+// runsOf begins flows of text: it joins words, in the order of drawing, to runs. It sets apart on words that begin a
+// cell. Where spaces are drawn, a gap of .4 of the size without one ends a run; else only a gap as wide as between
+// cells.
 func runsOf(words []word) []run {
 	var list []run
 	gap := float32(cellGap)
@@ -68,8 +69,8 @@ func runsOf(words []word) []run {
 	return list
 }
 
-// drawsSpaces reports whether most words on a line are parted by spaces that were drawn. Then a gap without one parts
-// cells. Of the gaps that look like word spaces, more than seven in ten must have one.
+// drawsSpaces reports, for flows of text, whether most words on a line are parted by spaces that were drawn. Then a gap
+// without one parts cells. Of the gaps that look like word spaces, more than seven in ten must have one.
 func drawsSpaces(words []word) bool {
 	spaces, gaps := 0, 0
 	for i := 1; i < len(words); i++ {
@@ -83,9 +84,9 @@ func drawsSpaces(words []word) bool {
 	return 10*spaces > 7*gaps
 }
 
-// leaps reports whether drawing left the line on which before ends for another part of the page at r. from and to are
-// the ends of that line, all its runs together. A leap ends a flow. Exponents, fractions and the next line of a column
-// are none; the top of another column is.
+// leaps reports whether a flow of text ends, because drawing left the line on which before ends for another part of the
+// page at r. from and to are the ends of that line, all its runs together. A leap ends a flow. Exponents, fractions and
+// the next line of a column are none; the top of another column is.
 func leaps(before, r run, from, to float32) bool {
 	size := max(before.size, r.size)
 	up := r.y - before.y
@@ -170,7 +171,8 @@ func sideBySide(list []flow) []flow {
 	return out
 }
 
-// numeric reports whether half of the runs or more are numbers. A run counts as one if it has digits and no letters.
+// numeric reports whether a flow is figures: half of the runs or more are numbers. A run counts as one if it has digits
+// and no letters.
 func numeric(runs []run) bool {
 	n := 0
 	for _, r := range runs {
@@ -210,8 +212,8 @@ func tableFlows(words []word, grids []*grid, members [][]int) (tables []flow, re
 	return tables, rest
 }
 
-// passes reports whether a table stands between two runs that were drawn one after the other. Text that goes on below a
-// table is a flow of its own: the table belongs between.
+// passes reports, for flows of text, whether a table stands between two runs that were drawn one after the other. Text
+// that goes on below a table is a flow of its own: the table belongs between.
 func passes(tables []flow, before, r run) bool {
 	return slices.ContainsFunc(tables, func(t flow) bool {
 		return slices.ContainsFunc(t.runs, func(c run) bool { return over(before, c) && over(c, r) })
@@ -231,8 +233,8 @@ func inserted(list, tables []flow) []flow {
 	return list
 }
 
-// over reports whether a stands above b and overlaps it from side to side. The overlap must be more than one and a half
-// sizes, or three tenths of the narrower run, whichever is less.
+// over reports, for flows of text, whether a stands above b and overlaps it from side to side. The overlap must be more
+// than one and a half sizes, or three tenths of the narrower run, whichever is less.
 func over(a, b run) bool {
 	width := min(a.x1, b.x1) - max(a.x0, b.x0)
 	size := min(a.size, b.size)

@@ -61,8 +61,8 @@ func ruledGrids(words []word, rules []pdf.Rule, height float32) (grids []*grid, 
 	return grids, members
 }
 
-// joinedRules makes one rule of those that continue each other. Programs draw the line of a row as one piece for each
-// cell. level says which way they run.
+// joinedRules makes one rule of a grid of those that continue each other. Programs draw the line of a row as one piece
+// for each cell. level says which way they run.
 func joinedRules(list []pdf.Rule, level bool) []pdf.Rule {
 	along := func(r *pdf.Rule) (from, to *float32, across float32) {
 		if level {
@@ -90,8 +90,8 @@ func joinedRules(list []pdf.Rule, level bool) []pdf.Rule {
 	return out
 }
 
-// connected returns the groups of rules that meet. Groups of fewer than five rules enclose no table of several cells.
-// Time grows with the square of the rules, of which maxGridRules allows 2,000.
+// connected returns the grids: the groups of rules that meet. Groups of fewer than five rules enclose no table of
+// several cells. Time grows with the square of the rules, of which maxGridRules allows 2,000.
 func connected(level, upright []pdf.Rule) [][]pdf.Rule {
 	all := slices.Concat(level, upright)
 	group := make([]int, len(all))
@@ -131,8 +131,8 @@ func connected(level, upright []pdf.Rule) [][]pdf.Rule {
 	return out
 }
 
-// places returns the different places in list, the smallest first. Those near each other are one. list is sorted in
-// place.
+// places returns, for a grid, the different places in list, the smallest first. Those near each other are one. list is
+// sorted in place.
 func places(list []float32) []float32 {
 	slices.Sort(list)
 	var out []float32
@@ -217,8 +217,9 @@ func cellGrid(words []word, taken []bool, rules []pdf.Rule) (*grid, []int) {
 	return g.checked(), of
 }
 
-// alike returns the groups of level rules that lie below one another and are of one length, the highest first. They may
-// be those of a table with rules above, below and between its rows. Rules of less than 60 points are underlines.
+// alike returns, for grids without upright ones, the groups of level rules that lie below one another and are of one
+// length, the highest first. They may be those of a table with rules above, below and between its rows. Rules of less
+// than 60 points are underlines.
 func alike(level []pdf.Rule) [][]pdf.Rule {
 	level = slices.Clone(level)
 	slices.SortStableFunc(level, func(a, b pdf.Rule) int { return cmp.Compare(b.Y0, a.Y0) })
@@ -241,8 +242,8 @@ next:
 	return slices.DeleteFunc(groups, func(g []pdf.Rule) bool { return len(g) < 2 })
 }
 
-// cellEnds returns where the cells of a table end from side to side, if its level rules were drawn in pieces: at the
-// ends that most rules have in common. It is empty for rules in one piece.
+// cellEnds returns where the cells of a table, a grid, end from side to side, if its level rules were drawn in pieces:
+// at the ends that most rules have in common. It is empty for rules in one piece.
 func cellEnds(rules, pieces []pdf.Rule) (ends []float32) {
 	counts := map[int]int{}
 	for _, r := range rules {
@@ -263,7 +264,7 @@ func cellEnds(rules, pieces []pdf.Rule) (ends []float32) {
 	return places(list)
 }
 
-// between returns the strips between ends. They are the columns of a table between from and to.
+// between returns the strips of a grid between ends. They are the columns of a table between from and to.
 func between(from, to float32, ends []float32) (strips []gutter) {
 	for _, x := range append(slices.Clone(ends), to) {
 		strips = append(strips, gutter{from, x})
@@ -344,8 +345,8 @@ func rowGrid(words []word, taken []bool, rules []pdf.Rule, ends []float32, heigh
 	return g.checked(), of
 }
 
-// stripsOf returns the strips in which the columns of a table stand, and whether most of its rows have several cells.
-// Where the file draws its spaces, the gaps without one part columns, too.
+// stripsOf returns the strips of a grid in which the columns of a table stand, and whether most of its rows have
+// several cells. Where the file draws its spaces, the gaps without one part columns, too.
 func stripsOf(rows []row, words []word) (strips []gutter, several bool) {
 	lines := linesOf(rows, 0)
 	strips = tableColumns(lines)
@@ -367,9 +368,9 @@ func stripsOf(rows []row, words []word) (strips []gutter, several bool) {
 	return strips, n > 1 && 10*n >= 6*len(lines)
 }
 
-// headOf returns the places of the words of a header that stands above the first rule of a table, and its rows: lines
-// close to one another, in which no word stands across two columns. above are the places in words of what stands there,
-// y is the height of the rule. Rows are returned from the top down.
+// headOf returns, for a grid, the places of the words of a header that stands above the first rule of a table, and its
+// rows: lines close to one another, in which no word stands across two columns. above are the places in words of what
+// stands there, y is the height of the rule. Rows are returned from the top down.
 func headOf(words []word, above []int, y float32, strips []gutter) (of []int, rows []row) {
 	list := make([]word, len(above))
 	for k, i := range above {
@@ -396,13 +397,13 @@ func headOf(words []word, above []int, y float32, strips []gutter) (of []int, ro
 	return of, rows
 }
 
-// alone reports whether the words of a row stand in a single column of a table.
+// alone reports whether the words of a row stand in a single column of a table, a grid.
 func alone(words []word, strips []gutter) bool {
 	at := stripOf(strips, words[0].x0, words[0].x1)
 	return !slices.ContainsFunc(words, func(w word) bool { return w.x0 < strips[at].x0-1 || w.x1 > strips[at].x1+1 })
 }
 
-// fits reports whether the words of a row stand in several columns of a table, and none across two.
+// fits reports whether the words of a row stand in several columns of a table, a grid, and none across two.
 func fits(words []word, strips []gutter) bool {
 	used := map[int]bool{}
 	for _, w := range words {
@@ -420,7 +421,7 @@ func fits(words []word, strips []gutter) bool {
 	return len(used) > 1
 }
 
-// stripOf returns the index of the column of a table that overlaps most with what stands between x0 and x1, or the
+// stripOf returns the index of the column of a grid that overlaps most with what stands between x0 and x1, or the
 // nearest.
 func stripOf(strips []gutter, x0, x1 float32) int {
 	best := 0
@@ -432,8 +433,8 @@ func stripOf(strips []gutter, x0, x1 float32) int {
 	return best
 }
 
-// goesOn reports whether cells, which no rule parts from those above, are the next line of their text: some are empty.
-// A row that begins anew mostly fills all its cells.
+// goesOn reports whether cells of a grid, which no rule parts from those above, are the next line of their text: some
+// are empty. A row that begins anew mostly fills all its cells.
 func goesOn(above, cells []gridCell) bool {
 	for i, c := range cells {
 		if len(c.words) == 0 && len(above[i].words) > 0 {
@@ -494,8 +495,8 @@ func (g *grid) divide() {
 	g.rows = rows
 }
 
-// divided returns the rows that the cells of one row are: one for each line of the first cell, if the lines of the
-// others stand on the same baselines; else the row as it is.
+// divided returns the rows of a grid that the cells of one row are: one for each line of the first cell, if the lines
+// of the others stand on the same baselines; else the row as it is.
 func divided(cells []gridCell) [][]gridCell {
 	var first []row // of the first cell
 	matched, other := 0, 0

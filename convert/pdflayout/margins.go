@@ -78,7 +78,7 @@ func (p *Page) marginKey(l *line) string {
 	return edge + strings.Trim(key, " -–—·|")
 }
 
-// roman reports whether s is a number of front matter. Capitals do not count.
+// roman reports whether s is, in a margin, a number of front matter. Capitals do not count.
 func roman(s string) bool { return s != "" && len(s) < 8 && strings.Trim(s, "ivxlc") == "" }
 
 // findMargins finds where head and foot end: at the first gap wider than that between lines of text, if it is near the

@@ -108,7 +108,7 @@ func (k *Block) Rows() (table [][]string) {
 	return table
 }
 
-// overlap returns by how many points a cell and a strip overlap; it is negative for those apart.
+// overlap returns by how many points a cell of a table and a strip overlap; it is negative for those apart.
 func overlap(c cell, g gutter) float32 { return min(c.x1, g.x1) - max(c.x0, g.x0) }
 
 // Text returns the lines of code, indented as on the page. Spaces are counted by the width of a letter, so that columns

@@ -112,9 +112,9 @@ func spacing(glyphs []pdf.Glyph, i int) float32 {
 	return wordGap
 }
 
-// repeated reports whether a glyph is drawn a second time at its place, as some programs make bold. list are the words
-// that are finished, b and w the one that is being made. A repeated word is found by its first glyph, if it is of one
-// glyph.
+// repeated reports, before words are made, whether a glyph is drawn a second time at its place, as some programs make
+// bold. list are the words that are finished, b and w the one that is being made. A repeated word is found by its first
+// glyph, if it is of one glyph.
 func repeated(list []word, b *strings.Builder, w word, g pdf.Glyph) bool {
 	if b.Len() > 0 {
 		last, _ := utf8.DecodeLastRuneInString(b.String())
@@ -137,8 +137,8 @@ var spacingAccents = map[string]string{
 // map: every key but the grave has several bytes.
 func accent(s string) bool { return len(s) > 1 || s == "`" }
 
-// accented joins a mark and the letter under it, in either order of drawing. It is false where the two do not stand
-// over one another, or the other is no letter. The dotless i under a mark is an i.
+// accented joins, in a word, a mark and the letter under it, in either order of drawing. It is false where the two do
+// not stand over one another, or the other is no letter. The dotless i under a mark is an i.
 func accented(a, b pdf.Glyph) (string, bool) {
 	mark, ok := "", false
 	letter := b

@@ -166,7 +166,7 @@ func (f *Fleet) namedAside() (n int, newest []Aside) {
 	return len(newest), newest[max(0, len(newest)-maxAside):]
 }
 
-// pagesDue returns the keys of pages that are to be tried again, at most a batch of them.
+// pagesDue returns the keys of pages that were set aside and are to be tried again, at most a batch of them.
 func (f *Fleet) pagesDue(now time.Time) (keys [][]byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -203,12 +203,13 @@ func (f *Fleet) tryAgain(ctx context.Context) error {
 	return f.markSkipped(f.position, f.position.AsideXID, f.position.AsideKey)
 }
 
-// catchTaking takes over a row. A panic in that is its error.
+// catchTaking takes over a row that may be set aside. A panic in that is its error.
 func catchTaking(kind, id string, take func() error) error {
 	return fault.CatchJob("fleet: take a "+kind, id, take)
 }
 
-// takeOne takes over a row. If that panics the row is set aside, so that those behind it are taken over.
+// takeOne takes over a row that may be set aside. If that panics the row is set aside, so that those behind it are
+// taken over.
 func (f *Fleet) takeOne(kind, id string, take func() error) error {
 	err := catchTaking(kind, id, take)
 	if fault.Is(err) {
@@ -218,8 +219,8 @@ func (f *Fleet) takeOne(kind, id string, take func() error) error {
 	return err
 }
 
-// mayBeRow reports whether an error may be due to a single row: the node's own store takes writes, and the database
-// answers.
+// mayBeRow reports whether an error may be due to a single row, which is then set aside: the node's own store takes
+// writes, and the database answers.
 func (f *Fleet) mayBeRow(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || errors.Is(err, store.ErrFull) {
 		return false
@@ -249,7 +250,8 @@ var (
 	errFuture = fmt.Errorf("it is more than %v in the future", maxFuture)
 )
 
-// checkTime returns an error for a time that JSON cannot say, or that is before there was a web, and errFuture.
+// checkTime returns an error, for which a row is set aside, for a time that JSON cannot say, or that is before there
+// was a web, and errFuture.
 func checkTime(t time.Time) error {
 	switch {
 	case t.Year() < 1990 || !t.Before(greatestTime):

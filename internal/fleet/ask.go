@@ -66,7 +66,7 @@ func (b *breaker) open() bool {
 	return time.Now().Before(b.until)
 }
 
-// note notes whether a question was answered in time. After a break, the first late answer begins the next.
+// note notes whether what was asked was answered in time. After a break, the first late answer begins the next.
 func (b *breaker) note(inTime bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -131,11 +131,11 @@ type waiting struct {
 	began bool
 }
 
-// newWaiting begins to wait, for flightTime at most.
+// newWaiting begins to wait for what was asked, for flightTime at most.
 func newWaiting() *waiting { return &waiting{pause: looksWait, limit: time.Now().Add(flightTime)} }
 
-// waitForNews waits until another node has ended what key names, and reports whether to look for what came of it. It
-// does not if the time is over, or the database does not answer.
+// waitForNews waits, when the fleet is asked, until another node has ended what key names, and reports whether to look
+// for what came of it. It does not if the time is over, or the database does not answer.
 func (f *Fleet) waitForNews(ctx context.Context, w *waiting, key [32]byte) bool {
 	if time.Now().After(w.limit) {
 		return false
@@ -256,7 +256,8 @@ func (f *Fleet) look(ctx context.Context, key [32]byte, uri string,
 	return is, nil
 }
 
-// readResponse returns the stored response of a row, after it was checked to be one of a URI and a slot.
+// readResponse returns the stored response that was asked for, of a row, after it was checked to be one of a URI and a
+// slot.
 func readResponse(uri string, slot, record []byte) (*store.Response, error) {
 	r, ok := store.DecodeResponse(record)
 	if !ok {
@@ -268,8 +269,8 @@ func readResponse(uri string, slot, record []byte) (*store.Response, error) {
 	return r, nil
 }
 
-// dropResponse sets a row aside that has no response, and removes it: no node can use it, and while it is there none
-// waits for another.
+// dropResponse sets a row aside that has not the response that was asked for, and removes it: no node can use it, and
+// while it is there none waits for another.
 func (f *Fleet) dropResponse(key [32]byte, uri string, m malformed) {
 	f.setAside("response", uri, m.err)
 	f.work.Go(fault.Contain("fleet: end a malformed response", func() {
@@ -284,8 +285,8 @@ func (f *Fleet) dropResponse(key [32]byte, uri string, m malformed) {
 	}))
 }
 
-// trustable reports whether a stored response of another node is one that this node could have stored: others write the
-// database, so its status, times, length and fields are checked.
+// trustable reports whether a stored response, asked of another node, is one that this node could have stored: others
+// write the database, so its status, times, length and fields are checked.
 func trustable(r *store.Response) bool {
 	if r.Status < 200 || r.Status > 599 || r.Status == 206 || r.Length < 0 || r.Length > maxShared ||
 		time.Until(r.ResponseTime) > maxAhead || r.RequestTime.After(r.ResponseTime) {
@@ -322,9 +323,9 @@ func (f *Fleet) busy(ctx context.Context, key [32]byte) (busy bool, err error) {
 	return busy, nil
 }
 
-// importResponse fetches the content of a stored response where it is not at hand, and stores both. It returns an error
-// if the content is not what its hash says, or if something was purged since purges were counted: it may have been this
-// response.
+// importResponse fetches the content of a stored response that was asked for, where it is not at hand, and stores both.
+// It returns an error if the content is not what its hash says, or if something was purged since purges were counted:
+// it may have been this response.
 func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Response, of whereabouts, purges int64,
 ) (*store.Response, error) {
 	packed, found := of.packed, of.packed != nil || of.away
@@ -365,7 +366,8 @@ func (f *Fleet) importResponse(ctx context.Context, key [32]byte, r *store.Respo
 	return r, nil
 }
 
-// contentInTime returns the content of a row: packed, or, if that is nil, the object of its hash, within Options.Wait.
+// contentInTime returns the content of a row that was asked for: packed, or, if that is nil, the object of its hash,
+// within Options.Wait.
 func (f *Fleet) contentInTime(ctx context.Context, packed []byte, length int, hash []byte) ([]byte, error) {
 	switch {
 	case packed != nil || length == 0:
@@ -428,8 +430,8 @@ func (f *Fleet) inTime(ctx context.Context, breaker *breaker, ask func(context.C
 	}
 }
 
-// endFlight says that this node has nothing to tell of a URI or rendition, so that others need not wait, unless what
-// they wait for is about to be told. It lets all of them ask the origin themselves for aloneTime.
+// endFlight says to those who ask that this node has nothing to tell of a URI or rendition, so that others need not
+// wait, unless what they wait for is about to be told. It lets all of them ask the origin themselves for aloneTime.
 func (f *Fleet) endFlight(key [32]byte) {
 	if f.untold.waits(key) {
 		return

@@ -68,7 +68,8 @@ func (f *Fleet) SharesBase(b knowledge.SharedBase) bool {
 	return from > 0 && b.CreatedAt.UnixMilli() >= from
 }
 
-// fillsItself reports whether a crawl service is this program itself, so that another node can continue its crawl.
+// fillsItself reports of a base whether its crawl service is this program itself, so that another node can continue its
+// crawl.
 func (f *Fleet) fillsItself(service string) bool {
 	return service == "local" || f.o.FillsItself != nil && f.o.FillsItself(service)
 }
@@ -139,7 +140,7 @@ func (f *Fleet) sharing(ctx context.Context, id, name string, share func() error
 
 var errFaulty = errors.New("sharing this knowledge base with the fleet failed; the log of this node says where")
 
-// isConnection reports whether an error may be one of the connection to the database.
+// isConnection reports, when bases are shared, whether an error may be one of the connection to the database.
 func isConnection(err error) bool {
 	if e, ok := errors.AsType[*pq.Error](err); ok {
 		return !isOfRow(e)
@@ -395,7 +396,8 @@ func (f *Fleet) followBase(ctx context.Context, b knowledge.SharedBase, r *baseR
 	return nil
 }
 
-// takeRounds takes over the rounds of a filling, and reports whether they were all there. What was there of it stays.
+// takeRounds takes over the rounds of the filling of a base, and reports whether they were all there. What was there of
+// it stays.
 func (f *Fleet) takeRounds(ctx context.Context, b knowledge.SharedBase, r *baseRow, number int64, n int) (bool, error) {
 	if time.Now().Before(f.bases.lacking[r.id]) {
 		return false, nil
@@ -435,8 +437,8 @@ func (f *Fleet) takeRounds(ctx context.Context, b knowledge.SharedBase, r *baseR
 // errMalformed is the error of what is read of a base that is left alone.
 var errMalformed = errors.New("the base is malformed")
 
-// eachRounds calls do with the rounds of a filling that follow from one on and come before another one, some at a time.
-// A base with a malformed one is refused, and the error wraps errMalformed.
+// eachRounds calls do with the rounds of the filling of a base that follow from one on and come before another one,
+// some at a time. A base with a malformed one is refused, and the error wraps errMalformed.
 func (f *Fleet) eachRounds(ctx context.Context, r *baseRow, number int64, from, to int,
 	do func([]knowledge.Round) error,
 ) error {
@@ -482,7 +484,8 @@ func (f *Fleet) eachRounds(ctx context.Context, r *baseRow, number int64, from, 
 	return nil
 }
 
-// readRound returns a round after it was checked to be one. Members that are no pages stay away, and are counted.
+// readRound returns a round of a base's filling after it was checked to be one. Members that are no pages stay away,
+// and are counted.
 func (f *Fleet) readRound(text string) (round knowledge.Round, err error) {
 	if err := json.Unmarshal([]byte(text), &round); err != nil {
 		return round, err
@@ -508,7 +511,7 @@ func (f *Fleet) readRound(text string) (round knowledge.Round, err error) {
 	return round, nil
 }
 
-// withoutGone removes the members whose page was deleted since.
+// withoutGone removes those members of a base whose page was deleted since.
 func (f *Fleet) withoutGone(ctx context.Context, rounds []knowledge.Round) error {
 	var keys [][]byte
 	for i := range rounds {

@@ -104,8 +104,8 @@ type blob struct {
 	held   bool   // the object store does not take it just now
 }
 
-// place puts the contents of rows into the object store, if there is one, at most bucket.Tasks at once. Small ones stay
-// in their rows, and so does one that the store refuses though it takes others.
+// place puts the contents of rows, their bodies, into the object store, if there is one, at most bucket.Tasks at once.
+// Small ones stay in their rows, and so does one that the store refuses though it takes others.
 func (f *Fleet) place(ctx context.Context, list []*blob) {
 	if f.bucket == nil {
 		return
@@ -145,7 +145,7 @@ func (f *Fleet) place(ctx context.Context, list []*blob) {
 	group.Wait()
 }
 
-// refuseContent notes that the object store does not take a content, though it takes others.
+// refuseContent notes that the object store does not take a content, a body, though it takes others.
 func (f *Fleet) refuseContent(hash []byte, err error) {
 	reason, _ := f.bucket.Explain(err)
 	f.tryLater("content", hex.EncodeToString(hash), page.Key{}, fmt.Errorf("%w: %s", errRefused, reason))
@@ -190,8 +190,8 @@ func (f *Fleet) bodyOf(ctx context.Context, packed []byte, length int, hash []by
 	return content, err
 }
 
-// tellLost tells the fleet that the object store has lost a content. One that is lost again and again is put again
-// ever later.
+// tellLost tells the fleet that the object store has lost a content, the body of a page or response. One that is lost
+// again and again is put again ever later.
 func (f *Fleet) tellLost(hash []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), statementTime)
 	defer cancel()
@@ -221,7 +221,8 @@ const missedBodies = `
 // lookMissed is how many contents that were missed are looked at together.
 const lookMissed = 1000
 
-// repair puts contents again that nodes have missed in the object store, and has nodes look at their pages again.
+// repair puts contents, bodies, again that nodes have missed in the object store, and has nodes look at their pages
+// again.
 func (f *Fleet) repair(ctx context.Context) error {
 	var m missed
 	var list []missed
@@ -269,7 +270,7 @@ func (f *Fleet) repair(ctx context.Context) error {
 	return err
 }
 
-// has returns a missed content, if the node has it of that page or URL and may share it; else nil.
+// has returns a missed content, a body, if the node has it of that page or URL and may share it; else nil.
 func (f *Fleet) has(m *missed) []byte {
 	if len(m.hash) != 32 {
 		return nil
@@ -301,7 +302,7 @@ func (f *Fleet) has(m *missed) []byte {
 	return nil
 }
 
-// content reads the whole content of a stored response of this node, which is at most maxShared bytes.
+// content reads the whole body of a stored response of this node, which is at most maxShared bytes.
 func (f *Fleet) content(r *store.Response) ([]byte, error) {
 	body, err := f.o.Store.Body(r.Body)
 	if err != nil {

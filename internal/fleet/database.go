@@ -64,8 +64,8 @@ func (o Options) connector() (*pq.Connector, error) {
 	return c, nil
 }
 
-// spreadHosts has the driver, which knows several hosts in the query alone, understand those of an URL as libpq does:
-// postgres://a:5432,b:5432/name. The one that takes writes is used, unless the URL says another.
+// spreadHosts has the driver, which knows several hosts in the query alone, understand those of the database, of an URL
+// as libpq does: postgres://a:5432,b:5432/name. The one that takes writes is used, unless the URL says another.
 func spreadHosts(u *url.URL, q url.Values) {
 	var hosts, ports []string
 	for each := range strings.SplitSeq(u.Host, ",") {
@@ -93,14 +93,14 @@ func (d dialer) Dial(network, address string) (net.Conn, error) {
 	return d.DialTimeout(network, address, connectTime)
 }
 
-// DialTimeout connects within a time.
+// DialTimeout connects to the database within a time.
 func (d dialer) DialTimeout(network, address string, limit time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	return d.DialContext(ctx, network, address)
 }
 
-// DialContext connects until ctx ends.
+// DialContext connects to the database until ctx ends.
 func (dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
@@ -113,7 +113,7 @@ func (dialer) DialContext(ctx context.Context, network, address string) (net.Con
 // that stalls. It does not read while no statement is under way.
 type boundConn struct{ net.Conn }
 
-// Read reads within the time of a statement.
+// Read reads from the database within the time of a statement.
 func (c *boundConn) Read(b []byte) (int, error) {
 	if err := c.SetReadDeadline(time.Now().Add(statementTime + time.Second)); err != nil {
 		return 0, err
@@ -121,7 +121,7 @@ func (c *boundConn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// Write writes within the time of a statement.
+// Write writes to the database within the time of a statement.
 func (c *boundConn) Write(b []byte) (int, error) {
 	if err := c.SetWriteDeadline(time.Now().Add(statementTime + time.Second)); err != nil {
 		return 0, err
@@ -187,8 +187,8 @@ func (f *Fleet) connect(ctx context.Context) (identity string, err error) {
 	return identity, err
 }
 
-// tryTransaction returns errStatements if the connection ends when a transaction begins, as a pooler of statements has
-// it, whose message the driver does not tell.
+// tryTransaction returns errStatements if the connection to the database ends when a transaction begins, as a pooler of
+// statements has it, whose message the driver does not tell.
 func (f *Fleet) tryTransaction(ctx context.Context) error {
 	tx, err := f.db.BeginTx(ctx, nil)
 	if err == nil {
@@ -219,7 +219,8 @@ func (f *Fleet) wasSetBack(ctx context.Context) (is bool, err error) {
 	return is, err
 }
 
-// orEmpty returns b, or no bytes instead of NULL: a comparison with NULL is neither true nor false in SQL.
+// orEmpty returns b for the database, or no bytes instead of NULL: a comparison with NULL is neither true nor false in
+// SQL.
 func orEmpty(b []byte) []byte {
 	if b == nil {
 		return []byte{}
@@ -227,8 +228,8 @@ func orEmpty(b []byte) []byte {
 	return b
 }
 
-// migrate makes or changes the tables of the fleet. One node at a time does that, under a lock in the database. The
-// error wraps errNewerTables if a newer program has made them.
+// migrate makes or changes the tables of the fleet's database. One node at a time does that, under a lock in the
+// database. The error wraps errNewerTables if a newer program has made them.
 func (f *Fleet) migrate(ctx context.Context) error {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -323,7 +324,7 @@ func (p *prepared) noteWay(pooled bool) {
 	p.pooled = pooled
 }
 
-// QueryContext runs a statement, which is prepared unless it is already.
+// QueryContext runs a statement of the database, which is prepared unless it is already.
 func (p *prepared) QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	p.mu.Lock()
 	s, pooled := p.statements[text], p.pooled
@@ -359,7 +360,7 @@ func (f *Fleet) noteClock(apart time.Duration) {
 	}
 }
 
-// isCode reports whether an error is one of the server's with a code.
+// isCode reports whether an error is one of the database server's with a code.
 func isCode(err error, code string) bool {
 	e, ok := errors.AsType[*pq.Error](err)
 	return ok && string(e.Code) == code

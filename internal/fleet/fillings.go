@@ -83,7 +83,7 @@ var errNotAll = fmt.Errorf("%w, and not all of that can be taken over", knowledg
 // leaseOf names the lease to fill a base in the table of leases.
 func leaseOf(base string) string { return "fill/" + base }
 
-// renew forgets what was read in an earlier session.
+// renew forgets, of bases and their fillings, what was read in an earlier session.
 func (s *sharedBases) renew() {
 	s.since, s.rows, s.xid, s.id = time.Now(), map[string]*baseRow{}, 0, ""
 	s.unshared = map[string]error{}
@@ -142,7 +142,7 @@ func (f *Fleet) BeginFilling(ctx context.Context, name string) error {
 	return err
 }
 
-// question returns the question about a base that waits while the node has no lease.
+// question returns the question about the filling of a base that waits while the node has no lease.
 func (f *Fleet) question(base string) *asked {
 	s := &f.bases
 	s.mu.Lock()
@@ -153,7 +153,7 @@ func (f *Fleet) question(base string) *asked {
 	return s.asked[base]
 }
 
-// answer answers a question, and whatever was asked about the base since if the node has the lease.
+// answer answers a question about a filling, and whatever was asked about the base since if the node has the lease.
 func (f *Fleet) answer(b knowledge.SharedBase, a *asked, err error) {
 	if now, ok := f.o.Knowledge.SharedBase(b.Name); ok && now.ID == b.ID {
 		b = now
@@ -232,7 +232,7 @@ func (f *Fleet) isAsked(base string) bool {
 	return f.bases.asked[base] != nil
 }
 
-// compatible reports whether what this node has of a base continues what others know of it.
+// compatible reports, before a filling, whether what this node has of a base continues what others know of it.
 func compatible(b knowledge.SharedBase, r *baseRow) bool {
 	known := knowledge.Filling{Number: r.filling, Rounds: r.rounds}
 	switch {
@@ -244,7 +244,7 @@ func compatible(b knowledge.SharedBase, r *baseRow) bool {
 	return b.Filled == known || r.filling == 0
 }
 
-// hasUntold reports whether this node has something of a base that others do not know.
+// hasUntold reports whether this node has something of a base's filling that others do not know.
 func hasUntold(b knowledge.SharedBase, r *baseRow) bool {
 	return b.Building && (!b.Paused || !r.paused) || hasFilled(b, r)
 }
@@ -254,7 +254,7 @@ func hasFilled(b knowledge.SharedBase, r *baseRow) bool {
 	return !b.Building && b.Generation > 0 && (b.Filled.Number == 0 || b.Filled.Number == r.filling)
 }
 
-// inStep reports whether this node has what others know of a base, and nothing else.
+// inStep reports whether this node has what others know of a base's filling, and nothing else.
 func inStep(b knowledge.SharedBase, r *baseRow) bool {
 	return (r.filled == 0 || b.Filled == knowledge.Filling{Number: r.filled, Rounds: r.filledRounds}) &&
 		b.Filling == knowledge.Filling{Number: r.filling, Rounds: r.rounds} && b.Building == (r.filling != 0) &&
@@ -295,8 +295,8 @@ func (f *Fleet) claim(ctx context.Context, b knowledge.SharedBase, asked bool) e
 	return nil
 }
 
-// catchUp has a node that has just taken the lease of a base have what others know of it, and reports whether it may
-// go on from there.
+// catchUp has a node that has just taken the lease of a base have what others know of its filling, and reports whether
+// it may go on from there.
 func (f *Fleet) catchUp(ctx context.Context, b knowledge.SharedBase) (ready bool, err error) {
 	r, err := f.rowNow(ctx, b.Name) // nobody else changes it from now on
 	if err != nil || r == nil || r.id != b.ID || r.goneAt != nil {
@@ -328,7 +328,7 @@ func (f *Fleet) yieldTo(b knowledge.SharedBase, node string) {
 	f.o.StopFilling(b.Name, why)
 }
 
-// yieldToHolder is yieldTo after a lease was lost.
+// yieldToHolder is yieldTo after the lease for a filling was lost.
 func (f *Fleet) yieldToHolder(ctx context.Context, b knowledge.SharedBase) error {
 	node, err := f.holderOf(ctx, leaseOf(b.ID))
 	if err == nil {
@@ -399,7 +399,7 @@ func (f *Fleet) fillAlone() {
 	}
 }
 
-// forgetBases forgets what others know of bases: this is another database.
+// forgetBases forgets what others know of bases and fillings: this is another database.
 func (f *Fleet) forgetBases() error {
 	if f.o.Knowledge == nil {
 		return nil

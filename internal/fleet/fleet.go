@@ -149,7 +149,7 @@ type Status struct {
 // nameForm is what may be a schema without quotes.
 var nameForm = lazy.Pattern(`^[a-z][a-z0-9_]{0,39}$`)
 
-// Check returns an error for options that cannot work. It connects to nothing.
+// Check returns an error for options with which no fleet can work. It connects to nothing.
 func (o Options) Check() error {
 	u, err := url.Parse(o.Database)
 	if err != nil || u.Scheme != "postgres" && u.Scheme != "postgresql" {
@@ -173,6 +173,7 @@ func (o Options) Check() error {
 // BodiesError is the error of Check and New for Options.Bodies.
 type BodiesError struct{ Err error }
 
+// Error says what of the fleet's object store fails.
 func (e *BodiesError) Error() string { return "object store: " + e.Err.Error() }
 
 // Unwrap returns the cause.
@@ -267,8 +268,8 @@ func (f *Fleet) note(change func(*Status)) {
 	change(&f.state)
 }
 
-// shareable reports whether a page may leave the node: it was read from the web, and its URL has nothing that its
-// reader alone may know.
+// shareable reports whether a page may leave the node for the fleet: it was read from the web, and its URL has nothing
+// that its reader alone may know.
 func shareable(r *page.Record) bool { return shareableURI(r.NormalizedURL) }
 
 // shareableURI is shareableURL for a URI as it is written.
@@ -277,7 +278,7 @@ func shareableURI(uri string) bool {
 	return err == nil && shareableURL(u)
 }
 
-// shareableURL reports whether what a URL names may leave the node.
+// shareableURL reports whether what a URL names may leave the node for the fleet.
 func shareableURL(u *url.URL) bool {
 	return (u.Scheme == "http" || u.Scheme == "https") && !page.Loopback(u.Hostname()) && !page.Unlisted(u)
 }

@@ -73,8 +73,8 @@ func (f *Fleet) follow(ctx context.Context) (more bool, err error) {
 	return len(changes) >= lookPages, err
 }
 
-// markSkipped keeps a position, and that pages after a transaction and a page in it were skipped because the object
-// store is away.
+// markSkipped keeps the position up to which others were followed, and that pages after a transaction and a page in it
+// were skipped because the object store is away.
 func (f *Fleet) markSkipped(next store.FleetPosition, xid uint64, key []byte) error {
 	if !next.Skipped || cmp.Or(cmp.Compare(xid, next.SkippedXID), bytes.Compare(key, next.SkippedKey)) < 0 {
 		next.Skipped, next.SkippedXID, next.SkippedKey = true, xid, key
@@ -86,8 +86,8 @@ func (f *Fleet) markSkipped(next store.FleetPosition, xid uint64, key []byte) er
 	return err
 }
 
-// takeAll takes over those changed pages that are news here, in batches, and reports whether any was skipped because
-// the object store is away.
+// takeAll follows: it takes over those changed pages that are news here, in batches, and reports whether any was
+// skipped because the object store is away.
 func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err error) {
 	var wanted [][]byte
 	size := 0
@@ -129,7 +129,7 @@ func (f *Fleet) takeAll(ctx context.Context, changes []row) (skipped bool, err e
 	return skipped, nil
 }
 
-// takeAny is take for any number of pages: those that cannot be had together are asked for one by one.
+// takeAny is take for any number of pages that follow: those that cannot be had together are asked for one by one.
 func (f *Fleet) takeAny(ctx context.Context, keys [][]byte) (skipped bool, err error) {
 	if len(keys) == 0 {
 		return false, nil
@@ -157,12 +157,13 @@ func (f *Fleet) takeEach(ctx context.Context, keys [][]byte) (skipped bool, err 
 	return skipped, nil
 }
 
-// ahead reports whether the times of a page's row are so far in the future that the row counts for nothing.
+// ahead reports whether the times of a row that follows, a page's, are so far in the future that the row counts for
+// nothing.
 func (r *row) ahead() bool {
 	return time.Until(r.fetchedAt) > maxFuture || r.goneAt != nil && time.Until(*r.goneAt) > maxFuture
 }
 
-// replaces reports whether a row says something newer than what a node knows of its page.
+// replaces reports whether a row that follows says something newer than what a node knows of its page.
 func (r *row) replaces(known store.Known) bool {
 	var here *row
 	switch p := &known.Record; {
@@ -174,8 +175,9 @@ func (r *row) replaces(known store.Known) bool {
 	return newer(r, here)
 }
 
-// take fetches pages with their contents from the database and the object store, and stores them. It reports whether
-// any was skipped because the object store is away. One that is not what it says it is stays away, and is counted.
+// take follows others: it fetches pages with their contents from the database and the object store, and stores them. It
+// reports whether any was skipped because the object store is away. One that is not what it says it is stays away, and
+// is counted.
 func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err error) {
 	var key []byte
 	var r row
@@ -253,8 +255,8 @@ func (f *Fleet) take(ctx context.Context, keys [][]byte) (skipped bool, err erro
 	return skipped, nil
 }
 
-// read returns the page of a row, after it was checked to be the row's: its URL, its hash, its times and its status,
-// since others write the database.
+// read returns the page of a row that follows, after it was checked to be the row's: its URL, its hash, its times and
+// its status, since others write the database.
 func (r *row) read() (*page.Record, error) {
 	if r.record == nil {
 		return nil, errors.New("it has no record, or too long a one")

@@ -12,8 +12,9 @@ const maxTurn = 10 * time.Minute
 // errAway is the error of what is asked while the database does not answer.
 var errAway = errors.New("the fleet's database does not answer")
 
-// Spend takes one of the requests that all nodes together may send to a service in a day (UTC, as 2006-01-02). ok is
-// false if limit is reached. The error says that nobody knows: the database did not answer within Options.Wait.
+// Spend takes, of a limit, one of the requests that all nodes together may send to a service in a day (UTC, as
+// 2006-01-02). ok is false if limit is reached. The error says that nobody knows: the database did not answer within
+// Options.Wait.
 func (f *Fleet) Spend(ctx context.Context, service, day string, limit int64) (ok bool, err error) {
 	if !f.connected() || f.breaker.open() {
 		return false, errAway
@@ -31,8 +32,8 @@ func (f *Fleet) Spend(ctx context.Context, service, day string, limit int64) (ok
 	return took, nil
 }
 
-// Turn returns how long a crawl waits before it asks a host: requests of all nodes to the host begin interval apart, in
-// the order of their calls. The error says that nobody knows, as with [Fleet.Spend].
+// Turn returns, to limit the pace of all nodes, how long a crawl waits before it asks a host: requests of all nodes to
+// the host begin interval apart, in the order of their calls. The error says that nobody knows, as with [Fleet.Spend].
 func (f *Fleet) Turn(ctx context.Context, host string, interval time.Duration) (wait time.Duration, err error) {
 	if !f.connected() || f.breaker.open() {
 		return 0, errAway

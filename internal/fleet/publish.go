@@ -110,8 +110,8 @@ func (f *Fleet) publish(ctx context.Context) (more bool, err error) {
 	return len(jobs) >= batchPages, f.o.Store.AckJobs(Consumer, seqs...)
 }
 
-// newestOf returns the newest of jobs for each page. A page that was taken over after its deletion, but read before
-// that, is deleted again: the deletion is news.
+// newestOf returns the newest of jobs for each page that is published. A page that was taken over after its deletion,
+// but read before that, is deleted again: the deletion is news.
 func (f *Fleet) newestOf(jobs []store.Job) (map[page.Key]store.Job, error) {
 	newest := map[page.Key]store.Job{}
 	for _, j := range jobs {
@@ -135,8 +135,8 @@ func (f *Fleet) newestOf(jobs []store.Job) (map[page.Key]store.Job, error) {
 	return newest, nil
 }
 
-// placeRows puts what is large in rows into the object store, and returns the rows that can be written. The others are
-// held.
+// placeRows puts what is large in rows that are published into the object store, and returns the rows that can be
+// written. The others are held.
 func (f *Fleet) placeRows(ctx context.Context, rows []row, held map[page.Key]bool) []row {
 	blobs := make([]*blob, len(rows))
 	for i := range rows {
@@ -155,7 +155,8 @@ func (f *Fleet) placeRows(ctx context.Context, rows []row, held map[page.Key]boo
 	})
 }
 
-// hold keeps in mind from which job on the change log has to be gone through again, when the object store is there.
+// hold keeps in mind from which job on pages are published late: the change log has to be gone through again, when the
+// object store is there.
 func (f *Fleet) hold(jobs []store.Job, held map[page.Key]bool) error {
 	next := f.position
 	for _, j := range jobs {
@@ -174,7 +175,8 @@ func (f *Fleet) hold(jobs []store.Job, held map[page.Key]bool) error {
 	return nil
 }
 
-// release goes back to where something was held or skipped because of the object store, once that is there.
+// release goes back to where the publishing of something was held or skipped because of the object store, once that is
+// there.
 func (f *Fleet) release() error {
 	if !f.bodiesOK() || f.position.Held == 0 && !f.position.Skipped {
 		return nil
@@ -197,7 +199,7 @@ func (f *Fleet) release() error {
 	return nil
 }
 
-// known returns what the database has of pages, without content.
+// known returns what the database has of pages that are to be published, without content.
 func (f *Fleet) known(ctx context.Context, keys [][]byte) (map[page.Key]*row, error) {
 	known := map[page.Key]*row{}
 	var key []byte
@@ -215,7 +217,8 @@ func (f *Fleet) known(ctx context.Context, keys [][]byte) (map[page.Key]*row, er
 	return known, err
 }
 
-// newer reports whether r says something that the fleet does not know. The statement of send decides the same again.
+// newer reports whether r is worth publishing: it says something that the fleet does not know. The statement of send
+// decides the same again.
 func newer(r, known *row) bool {
 	switch {
 	case known == nil || known.ahead():
@@ -230,16 +233,16 @@ func newer(r, known *row) bool {
 		cmp.Compare(r.status, known.status)) > 0
 }
 
-// overrules reports whether the fleet keeps known, which may be nil, and not the reading r: another one of the same
-// moment, or a deletion. The node may have read r when it had taken over known already, so that it does not come by
-// itself.
+// overrules reports whether the fleet, to which r is published, keeps known, which may be nil, and not the reading r:
+// another one of the same moment, or a deletion. The node may have read r when it had taken over known already, so that
+// it does not come by itself.
 func overrules(known, r *row) bool {
 	return known != nil && !known.ahead() && r.goneAt == nil && !newer(r, known) &&
 		(known.goneAt != nil || known.fetchedAt.Equal(r.fetchedAt) && newer(known, r))
 }
 
-// rowOf returns what a job tells the fleet, unless it is nothing, and the record that [Fleet.addContent] adds if it is
-// news: most jobs of a node are pages that it took over.
+// rowOf returns what a job publishes to the fleet, unless it is nothing, and the record that [Fleet.addContent] adds if
+// it is news: most jobs of a node are pages that it took over.
 func (f *Fleet) rowOf(j store.Job) (r row, record *page.Record, ok bool) {
 	r.key = j.Page
 	if j.Kind == store.JobDeleted {
@@ -254,8 +257,8 @@ func (f *Fleet) rowOf(j store.Job) (r row, record *page.Record, ok bool) {
 	return r, &p.Record, true
 }
 
-// addContent adds the record and the content of a page to its row, and reports whether they are there. A page that is
-// gone has no record.
+// addContent adds the record and the content of a page that is published to its row, and reports whether they are
+// there. A page that is gone has no record.
 func (f *Fleet) addContent(r *row, record *page.Record) bool {
 	if record == nil {
 		return true
@@ -275,12 +278,12 @@ func (f *Fleet) addContent(r *row, record *page.Record) bool {
 	return true
 }
 
-// readAt returns when a page was read, to the microsecond, as the database keeps it.
+// readAt returns when a page that is published was read, to the microsecond, as the database keeps it.
 func readAt(r *page.Record) time.Time {
 	return r.LastRead().UTC().Truncate(time.Microsecond)
 }
 
-// goneBy returns the status by which the origin of a page calls it gone; 0 if it does not.
+// goneBy returns, to be published, the status by which the origin of a page calls it gone; 0 if it does not.
 func goneBy(r *page.Record) int {
 	if r.Error.Gone() {
 		return r.Error.Status
@@ -288,8 +291,8 @@ func goneBy(r *page.Record) int {
 	return 0
 }
 
-// send writes rows of pages, together if possible. One that the database refuses for what is in it stays on the node,
-// and is logged.
+// send publishes rows of pages, together if possible. One that the database refuses for what is in it stays on the
+// node, and is logged.
 func (f *Fleet) send(ctx context.Context, rows []row) error {
 	if len(rows) == 0 {
 		return nil
@@ -318,8 +321,8 @@ func (f *Fleet) send(ctx context.Context, rows []row) error {
 	return err
 }
 
-// isAboutData reports whether the server refuses what is in a statement: a data exception, an integrity constraint or a
-// limit of the program.
+// isAboutData reports whether the server refuses to publish what is in a statement: a data exception, an integrity
+// constraint or a limit of the program.
 func isAboutData(e *pq.Error) bool {
 	code := string(e.Code)
 	return strings.HasPrefix(code, "22") || strings.HasPrefix(code, "23") || strings.HasPrefix(code, "54")
@@ -348,7 +351,7 @@ const insertPages = `
 			> (p.fetched_at, p.content_hash COLLATE "C", p.status)
 	END`
 
-// insert writes rows of pages in one statement.
+// insert publishes rows of pages in one statement.
 func (f *Fleet) insert(ctx context.Context, rows []row) error {
 	n := len(rows)
 	keys, bodies, sums := make([][]byte, n), make([][]byte, n), make([][]byte, n)

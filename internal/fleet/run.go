@@ -48,8 +48,8 @@ func (f *Fleet) Run(ctx context.Context) error {
 	}
 }
 
-// session takes part in the fleet while the database answers: it connects, finds where the node stands, and then
-// exchanges what is new until something fails, which it returns.
+// session runs one session: it takes part in the fleet while the database answers: it connects, finds where the node
+// stands, and then exchanges what is new until something fails, which it returns.
 func (f *Fleet) session(ctx context.Context) error {
 	if err := f.enter(); err != nil {
 		return err

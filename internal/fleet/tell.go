@@ -49,7 +49,7 @@ type stored struct {
 	held       bool // until the object store is there; under untold.mu
 }
 
-// slotOf returns the slot of a response.
+// slotOf returns the slot of a response that is told.
 func slotOf(r *store.Response) slot {
 	text, _ := json.Marshal([]any{r.Class, r.Selecting}) // strings can be marshalled
 	return slot{keyOf(r.URL), sha256.Sum256(text)}
@@ -263,8 +263,10 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 	return err
 }
 
-// textOf returns s without what a text of PostgreSQL cannot hold: bytes that are not UTF-8, and the character U+0000.
+// textOf returns s, which is told, without what a text of PostgreSQL cannot hold: bytes that are not UTF-8, and the
+// character U+0000.
 func textOf(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }
 
-// keyOf returns the key of a URI in the database: its SHA-256, because URIs are longer than a key of an index may be.
+// keyOf returns the key under which a URI is told to the database: its SHA-256, because URIs are longer than a key of
+// an index may be.
 func keyOf(uri string) [32]byte { return sha256.Sum256([]byte(uri)) }

@@ -17,7 +17,7 @@ const (
 	batchSteps   = 1 << 20
 )
 
-// readTold reads what others know of the newest filling of a base, unless that is known.
+// readTold reads what others know of the newest filling of a base, before it tells of it, unless that is known.
 func (f *Fleet) readTold(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease) error {
 	newest := b.NewestFilling()
 	if h.toldPages != nil && h.filling == newest.Number {
@@ -109,7 +109,7 @@ func (f *Fleet) mayFill(b knowledge.SharedBase) bool {
 	return f.o.MayFill == nil || f.o.MayFill(b.Base)
 }
 
-// goOn begins to fill a base that nobody fills. If that is not possible, another node may try.
+// goOn begins the filling of a base that nobody fills. If that is not possible, another node may try.
 func (f *Fleet) goOn(ctx context.Context, b knowledge.SharedBase, h *heldLease) error {
 	if !f.mayFill(b) { // all that this node has of it was told
 		if err := f.o.Knowledge.SetSharing(b, func(s *knowledge.Sharing) { s.Here = false }); err != nil {

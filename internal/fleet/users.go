@@ -301,12 +301,13 @@ func (f *Fleet) Uses(ctx context.Context, from, to int64) ([]store.DayUse, error
 	return list, err
 }
 
-// sumOf returns the sum of a column in SQL: of rows that have absurd numbers the least or the greatest.
+// sumOf returns, for the use by users, the sum of a column in SQL: of rows that have absurd numbers the least or the
+// greatest.
 func sumOf(column string) string {
 	return fmt.Sprintf("greatest(least(sum(%s), %d), 0)::bigint", column, math.MaxInt64)
 }
 
-// UsesElsewhere is Uses with an error in a sentence, for people.
+// UsesElsewhere is Uses, of users at other nodes, with an error in a sentence, for people.
 func (f *Fleet) UsesElsewhere(ctx context.Context, from, to int64) ([]store.DayUse, error) {
 	list, err := f.Uses(ctx, from, to)
 	if err != nil {
