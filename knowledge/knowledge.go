@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/readthru/readthru/knowledge/archive"
@@ -87,3 +88,18 @@ func (k *Knowledge) Clean(md string) string { return string(k.cleaner.Markdown([
 
 // cleanLine returns a title, a label or another text that is not markdown as it is kept.
 func (k *Knowledge) cleanLine(s string) string { return k.cleaner.Line(s) }
+
+// Compact removes from the index the words of passages that no document has any more. What waits is indexed first, and
+// what is known of deleted documents is forgotten with that.
+func (k *Knowledge) Compact(ctx context.Context) error {
+	if err := k.await(ctx); err != nil {
+		return err
+	}
+	if err := k.Drain(ctx); err != nil {
+		return fmt.Errorf("compact the index: %w", err)
+	}
+	if err := k.index.Purge(ctx); err != nil {
+		return fmt.Errorf("compact the index: %w", err)
+	}
+	return nil
+}

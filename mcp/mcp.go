@@ -12,9 +12,9 @@
 //
 // A call takes this way: a stream (stream.go) or a request over HTTP (http.go) hands a message to the SDK, which finds
 // the tool that call.go registered; args.go reads the arguments of the model; the tool's function asks the client;
-// budget.go and list.go cut what came to the budget; call.go gives it the form of the protocol, with notes in front. A
+// list.go cuts what came to the budget; call.go gives it the form of the protocol, with notes in front. A
 // tool is a function that returns a value of type tool, in the file of its subject: fetch.go, search.go, pages.go,
-// changes.go, memory.go.
+// changes.go, notes.go.
 package mcp
 
 import (

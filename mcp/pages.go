@@ -7,8 +7,9 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/internal/clip"
-	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
+
+	"github.com/readthru/readthru/knowledge/outline"
 )
 
 // pageTool is the tool get_page: a stored page without a request to its site.
@@ -72,6 +73,26 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 	head := fmt.Sprintf("%s\n%s\ndoc %s, read %s\n\n", orURL(clip.Line(p.Title, 300), p.URL), p.URL, p.Doc,
 		day(p.FetchedAt))
 	return &result{text: head + said, about: about}, nil
+}
+
+// detectTool is the tool detect_urls. It is for clients that hand a user's message to it before they decide what to
+// fetch.
+func detectTool() tool {
+	return tool{
+		name: "detect_urls", title: "Find URLs",
+		about:  "Lists the URLs in a text with their kinds.",
+		params: []param{{name: "text", kind: text, required: true, aliases: "content message input"}, cursorParam},
+		shape:  "urls array, next_cursor string",
+		run: func(ctx context.Context, c *call) (*result, error) {
+			found, err := c.client.Detect(ctx, c.args.text("text"))
+			if err != nil {
+				return nil, err
+			}
+			return take(c, found.URLs, "urls", "No URLs in the text.", func(_ int, d page.Detected) (string, any) {
+				return fmt.Sprintf("- %s (%s, %s)\n", d.URL, d.Type, d.Display), d
+			})
+		},
+	}
 }
 
 // outlineTool is the tool outline. A fragment that it lists is a value of the parameter section of fetch and get_page.
@@ -164,81 +185,4 @@ func runRecent(ctx context.Context, c *call) (*result, error) {
 		break
 	}
 	return l.result("pages", next, "No pages were read."), nil
-}
-
-// quoteTool is the tool verify_quote: whether a sentence that a model is about to cite is in the page that it cites.
-func quoteTool() tool {
-	return tool{
-		name: "verify_quote", title: "Check a quote",
-		about: "Reports whether a sentence is in a stored page, and where; else the nearest sentence.",
-		params: []param{
-			docParam, urlParam,
-			{name: "quote", kind: text, about: "The sentence", required: true, aliases: "text sentence q claim"},
-		},
-		shape: "found boolean, current boolean, line integer, path array, nearest string, likeness number",
-		run:   runQuote,
-	}
-}
-
-// runQuote does the tool verify_quote: found in the newest version, in an older one, or not found, with the nearest
-// sentence and how many of the words it has. A quote that was changed since is told apart from one that never was
-// there.
-func runQuote(ctx context.Context, c *call) (*result, error) {
-	q, err := stored(ctx, c, func(ctx context.Context, ref string) (*api.QuoteCheck, error) {
-		return c.client.VerifyQuote(ctx, ref, c.args.text("quote"))
-	})
-	if err != nil {
-		return nil, err
-	}
-	value := map[string]any{"doc": q.Doc, "url": q.URL, "found": q.Found, "current": q.Current, "likeness": q.Likeness}
-	where := ""
-	if len(q.Path) > 0 {
-		where = " under " + clip.Line(strings.Join(q.Path, " › "), 500)
-		value["path"] = clipAll(q.Path)
-	}
-	switch {
-	case q.Found:
-		value["line"], value["count"] = q.Line, q.Count
-		said := fmt.Sprintf("Found in line %d%s.\n", q.Line, where)
-		if !q.Current && q.Version != "" {
-			value["version"], value["version_time"] = q.Version, q.Time
-			said = fmt.Sprintf("Found in the version of %s, line %d%s, but not in the newest.\n", day(q.Time), q.Line, where)
-		}
-		return &result{text: said, value: value}, nil
-	case q.Nearest == "":
-		return &result{text: "Not found, and nothing similar.\n", value: value}, nil
-	}
-	nearest := clip.Line(q.Nearest, 2000)
-	value["nearest"], value["line"] = nearest, q.Line
-	return &result{text: fmt.Sprintf("Not found. Nearest sentence (%.0f %% of the words), line %d%s: %s\n",
-		100*q.Likeness, q.Line, where, nearest), value: value}, nil
-}
-
-// clipAll clips the headings on the path to a quote to 200 characters each.
-func clipAll(path []string) []string {
-	short := make([]string, 0, len(path))
-	for _, title := range path {
-		short = append(short, clip.Line(title, 200))
-	}
-	return short
-}
-
-// detectTool is the tool detect_urls. It is for clients that hand a user's message to it before they decide what to
-// fetch.
-func detectTool() tool {
-	return tool{
-		name: "detect_urls", title: "Find URLs",
-		about:  "Lists the URLs in a text with their kinds.",
-		params: []param{{name: "text", kind: text, required: true, aliases: "content message input"}, cursorParam},
-		shape:  "urls array, next_cursor string",
-		run: func(ctx context.Context, c *call) (*result, error) {
-			found, err := c.client.Detect(ctx, c.args.text("text"))
-			if err != nil {
-				return nil, err
-			}
-			return take(c, found.URLs, "urls", "No URLs in the text.", func(_ int, d page.Detected) (string, any) {
-				return fmt.Sprintf("- %s (%s, %s)\n", d.URL, d.Type, d.Display), d
-			})
-		},
-	}
 }

@@ -25,12 +25,12 @@
 //   - which pages of which forges a URL names: forge.go, github.go
 //   - what in a URL is a secret, and how it is masked: [HasSecret], [Mask] (secret.go, secret_value.go, secret_path.go)
 //   - which URLs cannot be guessed, so that no third party may learn them: [Unlisted] (secret_path.go)
-//   - how much is repeated of the message of a server that has our key: [Said] (said.go)
-//   - which library or repository a URL is about, and what a host is called: [Library], [SiteName] (library.go)
+//   - how much is repeated of the message of a server that has our key: [Said] (secret.go)
+//   - which library or repository a URL is about: [Library] (library.go); what a host is called: [SiteName] (site.go)
 //   - which URL a reference names, and how its path is escaped: [Resolve], [KeepEscapes] (identity.go)
 //   - which hosts are one site: [SameSite] (site.go)
 //   - whether a host or a path matches a pattern: [MatchHost], [MatchPath] (pattern.go)
-//   - which hosts are blocked, and which are this machine: [Blocked] (blocked.go), [Loopback] (loopback.go)
+//   - which hosts are blocked, and which are this machine: [Blocked], [Loopback] (host.go)
 //   - what of a page is stored, counted and answered: [Record], [Visits], [Answer] (page.go)
 //   - whether searches find a page: [Record.Findable] (page.go)
 //   - front matter and excerpts: frontmatter.go

@@ -67,3 +67,27 @@ func asciiHost(u *url.URL) string {
 	ascii, _ := idna.Punycode.ToASCII(host) // what cannot be encoded stays as it is
 	return ascii
 }
+
+// Loopback reports whether a host names this machine by its text: it is localhost or a loopback address, 127.0.0.0/8 or
+// ::1, also as IPv4 in IPv6. The host has no port and no brackets. Names are not resolved; what a connection reaches is
+// decided by its dialer.
+func Loopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback() || strings.EqualFold(host, "localhost")
+}
+
+// Blocked reports whether host is one of domains or below one of them (suffix match, rule A11). Case, a port and a
+// trailing dot do not matter, nor does "*." before a domain.
+func Blocked(host string, domains []string) bool {
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if h, port, ok := strings.Cut(host, ":"); ok && digits(port) {
+		host = strings.TrimSuffix(h, ".")
+	}
+	for _, d := range domains {
+		d = strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(strings.Trim(d, ". ")), "*."), "www.")
+		if OnHost(host, d) {
+			return true
+		}
+	}
+	return false
+}

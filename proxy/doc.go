@@ -11,7 +11,7 @@
 // # Who owns what
 //
 //   - which requests get markdown: package form
-//   - which requests a listener refuses, and in which order: handler.go
+//   - which requests a listener refuses, and in which order: exchange.go
 //   - how the bytes of a request are framed: package strict
 //   - which hosts are intercepted, tunnelled or blocked: policy.judgeHost (policy.go), with package preset and
 //     rejection.go

@@ -7,6 +7,7 @@
 package chars
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -109,4 +110,34 @@ func SpacesForNewlines(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// Number returns the number that s begins with.
+func Number(s string) (n float64, ok bool) {
+	s = strings.TrimSpace(s)
+	end := 0
+	for end < len(s) && (s[end] >= '0' && s[end] <= '9' || s[end] == '.') {
+		end++
+	}
+	n, err := strconv.ParseFloat(s[:end], 64)
+	return n, err == nil
+}
+
+// TrimIcons removes the white space at both ends of s, and the characters there that have a meaning in one font alone:
+// icons.
+func TrimIcons(s string) string {
+	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Co, r) })
+}
+
+// Entity reports whether s, the text after an ampersand, completes a character reference.
+func Entity(s string) bool {
+	for i := range min(len(s), 32) {
+		switch c := s[i]; {
+		case c == ';':
+			return i > 0
+		case !Letter(c) && (c < '0' || c > '9') && (c != '#' || i != 0):
+			return false
+		}
+	}
+	return false
 }

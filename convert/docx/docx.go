@@ -17,6 +17,8 @@ import (
 
 	"github.com/readthru/readthru/convert/archive"
 	"github.com/readthru/readthru/convert/xmlread"
+
+	"github.com/readthru/readthru/convert/omml"
 )
 
 // Type is the media type of a DOCX.
@@ -289,4 +291,14 @@ func (w *reader) body(name string) string {
 			return w.story(dec, "body")
 		}
 	}
+}
+
+// formula reads a formula up to its end. Word sets one that is a paragraph's child by itself, in an element oMathPara.
+// It becomes MathML in the text of the paragraph.
+func (s *story) formula(dec *xml.Decoder) {
+	text, ok := omml.Read(s.w.ctx, dec, s.alone)
+	s.w.cut = s.w.cut || !ok
+	s.w.written += len(text)
+	s.p.close()
+	s.p.text.WriteString(text)
 }

@@ -289,3 +289,41 @@ func OpensParent(n *html.Node) bool {
 	}
 	return true
 }
+
+// Around returns a new div whose only child is a copy of c, with the children of c. The tree of c stays as it is.
+func Around(c *html.Node) *html.Node {
+	twin := *c
+	twin.Parent, twin.PrevSibling, twin.NextSibling = nil, nil, nil
+	return &html.Node{Type: html.ElementNode, DataAtom: atom.Div, Data: "div", FirstChild: &twin, LastChild: &twin}
+}
+
+// Shape returns equal values for elements that the author of a page would style alike.
+func Shape(n *html.Node) uint32 {
+	h := uint32(n.DataAtom) * 2654435761
+	class := Attr(n, "class")
+	first, _, _ := strings.Cut(strings.TrimSpace(class), " ")
+	for i := range len(first) {
+		if c := first[i]; c < '0' || c > '9' {
+			h = (h ^ uint32(c)) * 16777619
+		}
+	}
+	return h
+}
+
+// Rows returns the rows of a table, without those of tables in its cells.
+func Rows(table *html.Node) []*html.Node {
+	var rows []*html.Node
+	for c := table.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case Is(c, atom.Tr):
+			rows = append(rows, c)
+		case Is(c, atom.Thead, atom.Tbody, atom.Tfoot):
+			for r := c.FirstChild; r != nil; r = r.NextSibling {
+				if Is(r, atom.Tr) {
+					rows = append(rows, r)
+				}
+			}
+		}
+	}
+	return rows
+}

@@ -227,3 +227,26 @@ func blank(content []byte) bool {
 	}
 	return true
 }
+
+// row is a row that is being read. One is kept for each open table, and begun anew for each of its rows.
+type row struct {
+	begin, repeat    int // where it begins in out
+	cell, repeatCell int // the same of its cell
+	text             int // where the content of the cell begins
+	hidden, filled   bool
+	style            string          // of cells without one
+	columns          []column        // of the table
+	aside            *archive.Unseen // of the table: what is in these, and under merged cells
+	column           int             // at which the cell begins
+	value            string          // of the cell, which may not show it
+	covered, blank   bool            // another cell lies over the cell; its format shows nothing
+	rows             bool            // the table has rows before this one
+	gap              bool            // and then empty ones
+	pending          int             // empty cells that are only written before one with content
+}
+
+// column is a column of a table.
+type column struct {
+	hidden bool
+	style  string // of cells without one
+}

@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -273,4 +274,23 @@ func (a *Archive) Having(name, value string) map[page.Key]struct{} {
 		return true
 	})
 	return keys
+}
+
+// QueuePrefix begins k/q/<key><nonce>: a document that waits for the index.
+const QueuePrefix = "k/q/"
+
+// Queued returns the change that queues a document. Every request is a record of its own, so that whoever has done one
+// removes no other.
+func Queued(key page.Key) store.Change {
+	var nonce [8]byte
+	rand.Read(nonce[:]) // never fails
+	return store.Change{Key: QueuePrefix + string(key[:]) + string(nonce[:])}
+}
+
+// KeyIn returns the page key that stands in a record's key after its prefix.
+func KeyIn(key, prefix string) (k page.Key, ok bool) {
+	if len(key) < len(prefix)+len(k) {
+		return k, false
+	}
+	return page.Key([]byte(key[len(prefix) : len(prefix)+len(k)])), true
 }

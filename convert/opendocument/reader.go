@@ -65,29 +65,6 @@ type element struct {
 	ground    string // color of what stands behind its text, "" if it is not known
 }
 
-// row is a row that is being read. One is kept for each open table, and begun anew for each of its rows.
-type row struct {
-	begin, repeat    int // where it begins in out
-	cell, repeatCell int // the same of its cell
-	text             int // where the content of the cell begins
-	hidden, filled   bool
-	style            string          // of cells without one
-	columns          []column        // of the table
-	aside            *archive.Unseen // of the table: what is in these, and under merged cells
-	column           int             // at which the cell begins
-	value            string          // of the cell, which may not show it
-	covered, blank   bool            // another cell lies over the cell; its format shows nothing
-	rows             bool            // the table has rows before this one
-	gap              bool            // and then empty ones
-	pending          int             // empty cells that are only written before one with content
-}
-
-// column is a column of a table.
-type column struct {
-	hidden bool
-	style  string // of cells without one
-}
-
 // left are elements whose content is no text of the document. They are skipped as a whole.
 var left = map[string]bool{
 	"tracked-changes": true, "annotation": true, "scripts": true, "font-face-decls": true, "automatic-styles": true,
