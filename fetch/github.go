@@ -102,11 +102,13 @@ func (f *Fetcher) fromGitHub(ctx context.Context, a *attempt) (*Answer, error) {
 		kept = nil
 	}
 	if fresh := kept != nil && a.started.Before(kept.Fresh); fresh && !a.req.Force {
-		a.attempts = append(a.attempts, page.Attempt{
-			Step: "github", Outcome: page.Answered,
-			Reason: "rendition from the store",
-		})
-		return f.answerMade(ctx, a, kept, cache.Outcome{Hit: true, TTL: kept.Fresh.Sub(a.started)})
+		a.attempts = append(a.attempts,
+			page.Attempt{Step: "github", Outcome: page.Answered, Reason: "rendition from the store"})
+		o := cache.Outcome{Hit: true, TTL: kept.Fresh.Sub(a.started)}
+		if !a.target.Type.IsDiscussion() { // whose lifetime the forge says
+			o.Lifetime = f.o.PageLifetime
+		}
+		return f.answerMade(ctx, a, kept, o)
 	}
 	if a.req.CacheOnly {
 		return nil, &Error{Kind: KindHTTP, URL: page.Mask(a.req.URL), Status: http.StatusGatewayTimeout}
@@ -148,8 +150,7 @@ type githubPage struct {
 
 // readGitHub makes and stores the page of a target of GitHub or another forge, once for all concurrent requests that
 // may share it.
-func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, kept *store.Rendition,
-	recipe string,
+func (f *Fetcher) readGitHub(ctx context.Context, a *attempt, kept *store.Rendition, recipe string,
 ) (m githubPage) {
 	follow := f.followGitHub(a)
 	read := func(ctx context.Context) (m githubPage) {
@@ -199,8 +200,7 @@ func (f *Fetcher) followGitHub(a *attempt) func(next *url.URL) error {
 
 // keepGitHub returns the rendition of a page made from a target of a forge, and stores it if allowed. For an unchanged
 // page it renews the lifetime of the kept rendition.
-func (f *Fetcher) keepGitHub(a *attempt, m *github.Page, kept *store.Rendition,
-	recipe string,
+func (f *Fetcher) keepGitHub(a *attempt, m *github.Page, kept *store.Rendition, recipe string,
 ) *store.Rendition {
 	lifetime := f.o.PageLifetime
 	if a.target.Type.IsDiscussion() {

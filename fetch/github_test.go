@@ -143,6 +143,9 @@ func TestRepositoryIsReadmeFilesAndSymbolMap(t *testing.T) {
 		q.SymbolMap == "" {
 		t.Errorf("the second answer is another: %+v", q)
 	}
+	if why, _ := second.Cache.Why(); !strings.Contains(why, "Its origin does not say for how long") {
+		t.Errorf("the second is fresh because: %s", why)
+	}
 	if kept := c.stored(t, "https://github.com/ann/sea"); kept == nil || kept.GitHub == nil || kept.Readme != "" ||
 		kept.SymbolMap != "" || kept.VisitCount != 0 && kept.ContentHash != p.ContentHash {
 		t.Errorf("record = %+v", kept)
