@@ -11,25 +11,28 @@ import (
 	"time"
 )
 
-// runGrowing grows the documentation.
-func runGrowing(docs string, copies int) error {
+// runGrowing grows the documentation in a folder, which is kept if it is named.
+func runGrowing(docs, dir string, copies int) error {
 	ctx := context.Background()
 	list, err := readDocumentation(ctx, docs, "agent")
 	if err != nil {
 		return err
 	}
-	return grow(ctx, list[0], copies)
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "readthru-bench-grow-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir) //nolint:errcheck // what is left is in the system's temporary folder
+	}
+	return grow(ctx, list[0], dir, copies)
 }
 
 // grow indexes copies of a collection one after the other, and at each doubling says what the index costs: indexing,
-// memory, its size on disk, queries, and an opening.
-func grow(ctx context.Context, c *collection, copies int) (err error) {
-	dir, err := os.MkdirTemp("", "readthru-bench-grow-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // what is left is in the system's temporary folder
-	e, err := openWith(dir, nil)
+// memory, its size on disk, queries, and an opening. Where the folder has so many copies
+// already, it asks them alone.
+func grow(ctx context.Context, c *collection, dir string, copies int) (err error) {
+	kept := sizeOf(dir) > 0
+	e, err := open(dir, nil, kept)
 	if err != nil {
 		return err
 	}
@@ -41,11 +44,13 @@ func grow(ctx context.Context, c *collection, copies int) (err error) {
 		"disk MB", "CPU ms", "p50", "p99", "opening")
 	used, since := processorTime(), 0
 	for n := 1; n <= copies; n++ {
-		if err := e.add(ctx, c.copy(n-1)); err != nil {
-			return err
+		if !kept {
+			if err := e.add(ctx, c.copy(n-1)); err != nil {
+				return err
+			}
 		}
 		since++
-		if n&(n-1) != 0 && n != copies {
+		if n != copies && (kept || n&(n-1) != 0) {
 			continue
 		}
 		indexing := processorTime() - used

@@ -3,7 +3,7 @@
 //
 //	go run . [-corpus FOLDER] [-docs FOLDER] [-copies N] [-only readthru]
 //	go run . -docs FOLDER -copies 32 -only readthru -clients 1,2,8
-//	go run . -docs FOLDER -copies 320 -grow
+//	go run . -docs FOLDER -copies 320 -grow [-dir FOLDER]
 //	go run . -docs FOLDER -places
 //	go run . -docs FOLDER -queries misspelt|concept
 //
@@ -34,6 +34,8 @@ func main() {
 	clients := flag.String("clients", "", "ask the queries by so many clients at once, too: numbers with commas "+
 		"between")
 	growing := flag.Bool("grow", false, "with -copies: say what each doubling of the documents costs readthru")
+	kept := flag.String("dir", "", "with -grow: `folder` to keep the index in; one that has as many copies already is "+
+		"asked alone. Empty: a new one, removed at the end")
 	places := flag.Bool("places", false, "with -docs: measure how often the first hit leads to what a query names")
 	queries := flag.String("queries", "agent", "with -docs: what to ask: agent, what agents do; misspelt, queries "+
 		"with a mistake each, and the same without; concept, what pages are about in other words")
@@ -42,7 +44,7 @@ func main() {
 	var err error
 	switch {
 	case *growing:
-		err = runGrowing(*docs, *copies)
+		err = runGrowing(*docs, *kept, *copies)
 	case *places:
 		err = runPlaces(*docs, *verbose)
 	default:
