@@ -138,6 +138,9 @@ func TestTheFirstHitOfASearchShowsMore(t *testing.T) {
 	if shown[0] < 400 || shown[0] > 500 || shown[1] > 300 {
 		t.Errorf("%v characters are shown, want about 480 and at most 300", shown)
 	}
+	if strings.Count(text, ", read 20") != 1 {
+		t.Errorf("text %q, want the day once that both were read on", text)
+	}
 	if !strings.Contains(text, "\n   › Storing\n") || strings.Contains(text, "Pears one › Storing") {
 		t.Errorf("text %q, want headings without the title", text)
 	}

@@ -84,9 +84,11 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 		c.note("%s%s", strings.ToUpper(note[:1]), note[1:])
 	}
 	l := c.server.newList()
-	next := ""
+	next, before := "", "" // when the last hit was read
 	for i := min(from, len(res.Hits)); i < len(res.Hits); i++ {
-		text, item := showHit(i, &res.Hits[i])
+		read := fmt.Sprintf(", read %.10s", day(res.Hits[i].FetchedAt))
+		text, item := showHit(i, &res.Hits[i], strings.TrimPrefix(read, before))
+		before = read
 		if len(l.items) == limit || !l.add(text, item) {
 			next = strconv.Itoa(i)
 			break
@@ -96,9 +98,9 @@ func runSearch(ctx context.Context, c *call) (*result, error) {
 }
 
 // showHit shows the hit number i of a search: the title, the link that leads to the passage, the heading, the snippet,
-// and what a model or notes say of it. All of it was written by others and stands on lines of ours, so that each part
-// is cut and put on one line.
-func showHit(i int, h *knowledge.Hit) (string, hit) {
+// and what a model or notes say of it; read ends its last line. All of it was written by others and stands on lines of
+// ours, so that each part is cut and put on one line.
+func showHit(i int, h *knowledge.Hit, read string) (string, hit) {
 	v := hit{
 		Doc: h.Doc, URL: clip.Line(h.URL, 2000), Link: clip.Line(h.Link, 2000), Title: clip.Line(h.Title, 300),
 		Heading: clip.Line(h.Heading, 300), Passage: h.Passage,
@@ -124,7 +126,7 @@ func showHit(i int, h *knowledge.Hit) (string, hit) {
 	if len(h.Notes) > 0 {
 		fmt.Fprintf(&b, "   notes about it: %s\n", strings.Join(h.Notes, " "))
 	}
-	fmt.Fprintf(&b, "   passage %s, read %.10s\n", v.Passage, day(h.FetchedAt))
+	fmt.Fprintf(&b, "   passage %s%s\n", v.Passage, read)
 	return b.String(), v
 }
 
