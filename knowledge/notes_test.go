@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -201,5 +202,25 @@ func TestPassagesOfABaseAreListedInTheirOrder(t *testing.T) {
 	}
 	if got := headings(knowledge.PassageQuery{Doc: doc, KB: "disks", URL: tapeURL}); got != nil {
 		t.Errorf("passages of two documents at once: %q", got)
+	}
+}
+
+// The beginning of a page leads to it, and the passage that tells most is shown.
+func TestAHitShowsThePassageThatTellsMost(t *testing.T) {
+	o := open(t, t.TempDir(), knowledge.Options{})
+	o.newBase(t, "sea", "text")
+	filler := strings.Repeat("Nothing of that kind is told in this sentence. ", 30)
+	o.fill(t, "sea", "https://sea.test/seals", "# Seals\n\nA walrus has long and white tusks. "+filler+
+		"\n\n## More\n\nThere are walrus tusks of one metre. "+filler)
+	hits := o.hits(t, knowledge.Query{Text: "walrus tusks", Explain: true})
+	if len(hits) != 1 || !strings.Contains(hits[0].Snippet, "one metre") || !strings.HasSuffix(hits[0].Heading, "More") {
+		t.Fatalf("hits %+v, want the second passage shown", hits)
+	}
+	explained := 0.0
+	for _, part := range hits[0].Explain {
+		explained += part.Score
+	}
+	if math.Abs(explained-hits[0].Score) > .01 {
+		t.Errorf("parts %+v come to %v, want the score %v", hits[0].Explain, explained, hits[0].Score)
 	}
 }

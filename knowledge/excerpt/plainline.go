@@ -2,6 +2,7 @@ package excerpt
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -90,7 +91,7 @@ func (w *lineWriter) lines(text []byte, rows bool) {
 		case markdown.IsDelimiterRow(line) || isRule(line) || isDefinition(rest) || markdown.OpensFence(line):
 			continue
 		case rows:
-			rest = bytes.Trim(rest, "| ")
+			rest = withoutRepeats(bytes.Trim(rest, "| "))
 			if !first {
 				w.put("· ")
 			}
@@ -109,6 +110,12 @@ func (w *lineWriter) lines(text []byte, rows bool) {
 	if rows {
 		w.closeContext(w.out.Len())
 	}
+}
+
+// withoutRepeats returns a row of a table with a cell once that stands there again: one that spans columns does.
+func withoutRepeats(row []byte) []byte {
+	between := []byte(" | ")
+	return bytes.Join(slices.CompactFunc(bytes.Split(row, between), bytes.Equal), between)
 }
 
 // isRule reports whether a line is nothing but three or more marks that draw a line.

@@ -16,20 +16,29 @@ import (
 const Chars = 300
 
 // Snippet returns what of a passage has most of a query, as one line of plain text (see [PlainLine]), at most chars
-// code points of it, and where the query's words stand in it, in code points, [start, end). A cut at either end shows
-// as "…". Before a row of a table it repeats the header, and before an item of a list what leads up to it. The passage
+// code points of it, and where the query's words stand in it, in code points, [start, end). What is left out shows as
+// "…". Before a row of a table it repeats the header, and before an item of a list what leads up to it. The passage
 // comes in parts; part is the one that the snippet is of, and nothing of those before it is shown.
+//
+// A passage that is longer than that shows two of its places if the second has much of the query, too: a question is
+// often answered beside the place that repeats its words.
 func Snippet(find func(line string) []Spot, chars int, parts ...string) (shown string, marks [][2]int, part int) {
 	w := writeLine(parts)
 	line := w.out.String()
 	spots := find(line)
+	if utf8.RuneCountInString(line) > chars {
+		if ranges := w.twoPlaces(spots, chars); len(ranges) > 1 {
+			shown, marks = cutOut(line, spots, "", ranges...)
+			return shown, marks, w.partOf(spots, ranges[0].from, ranges[0].to)
+		}
+	}
 	from, to := window(line, spots, w.begins, chars)
 	part = w.partOf(spots, from, to)
 	if at := w.partBegins(part); at > from && at < to { // what stands before it is about something else
 		if to = runesAfter(line, at, chars-len("…")); to < len(line) {
 			_, to = wholeWords(line, at, to)
 		}
-		shown, marks = cutOut(line, spots, "", at, to)
+		shown, marks = cutOut(line, spots, "", span{at, to})
 		return shown, marks, part
 	}
 	context := w.contextOf(spots, from, to)
@@ -41,7 +50,7 @@ func Snippet(find func(line string) []Spot, chars int, parts ...string) (shown s
 			context += " "
 		}
 	}
-	shown, marks = cutOut(line, spots, context, from, to)
+	shown, marks = cutOut(line, spots, context, span{from, to})
 	return shown, marks, w.partOf(spots, from, to)
 }
 
@@ -49,28 +58,98 @@ func Snippet(find func(line string) []Spot, chars int, parts ...string) (shown s
 func Opening(find func(line string) []Spot, chars int, text string) (shown string, marks [][2]int) {
 	line := writeLine([]string{text}).out.String()
 	from, to := window(line, nil, nil, chars)
-	return cutOut(line, find(line), "", from, to)
+	return cutOut(line, find(line), "", span{from, to})
 }
 
-// cutOut returns what stands from one place of a line to another, after a context, and where the spots stand in that.
-func cutOut(line string, spots []Spot, context string, from, to int) (shown string, marks [][2]int) {
-	shown = context + line[from:to]
-	before := utf8.RuneCountInString(context)
-	if from > 0 {
-		shown = context + "…" + line[from:to]
-		before++
+// span is a part of a line, in bytes.
+type span struct{ from, to int }
+
+const (
+	// mainPlace is what of a snippet its first place gets, as a share, and secondPlace what the second must have of the
+	// query, in words as rare as the rarest. Of .5 to .7 and 0 to 2 they were best on the first half of the questions of
+	// bench/search/answers, or did not matter.
+	mainPlace   = .6
+	secondPlace = .6
+)
+
+// twoPlaces returns the place of a line that has most of a query, and the one that has most beside it, in the order of
+// the line: together at most chars code points. It returns none if there is no second place worth it.
+func (w *lineWriter) twoPlaces(spots []Spot, chars int) []span {
+	line := w.out.String()
+	from, to := window(line, spots, w.begins, int(mainPlace*float64(chars)))
+	part := w.partBegins(w.partOf(spots, from, to)) // what stands before it is about something else
+	if from < part && part < to {
+		return nil
 	}
-	if to < len(line) {
-		shown += "…"
+	most := span{from, to}
+	room := chars - utf8.RuneCountInString(line[from:to]) - 2 // for the dots of the first
+	before, after := w.within(spots, span{min(part, from), from}, room), w.within(spots, span{to, len(line)}, room)
+	worthBefore, worthAfter := worthOf(spots, before), worthOf(spots, after)
+	switch {
+	case max(worthBefore, worthAfter) < secondPlace:
+		return nil
+	case worthBefore > worthAfter:
+		return []span{before, most}
 	}
-	at, chars := from, before
+	return []span{most, after}
+}
+
+// within is window for a part of the line.
+func (w *lineWriter) within(spots []Spot, part span, chars int) span {
+	var inside []Spot
 	for _, s := range spots {
-		if s.Start < at || s.End > to { // outside, or a part of what is marked already
-			continue
+		if s.Start >= part.from && s.End <= part.to {
+			s.Start, s.End = s.Start-part.from, s.End-part.from
+			inside = append(inside, s)
 		}
-		start := chars + utf8.RuneCountInString(line[at:s.Start])
-		at, chars = s.End, start+utf8.RuneCountInString(line[s.Start:s.End])
-		marks = append(marks, [2]int{start, chars})
+	}
+	var begins []int
+	for _, at := range w.begins {
+		if at >= part.from && at < part.to {
+			begins = append(begins, at-part.from)
+		}
+	}
+	from, to := window(w.out.String()[part.from:part.to], inside, begins, chars)
+	return span{part.from + from, part.from + to}
+}
+
+// worthOf returns what a part of a line has of a query: each word once.
+func worthOf(spots []Spot, part span) (worth float64) {
+	seen := map[int]bool{}
+	for _, s := range spots {
+		if s.Start >= part.from && s.End <= part.to && !seen[s.Term] {
+			seen[s.Term] = true
+			worth += s.Weight
+		}
+	}
+	return worth
+}
+
+// cutOut returns parts of a line, which are in order, after a context, and where the spots stand in what is shown.
+func cutOut(line string, spots []Spot, context string, parts ...span) (shown string, marks [][2]int) {
+	shown = context
+	chars := utf8.RuneCountInString(context)
+	end := 0 // of what is shown or known to be left out
+	for _, p := range parts {
+		if p.from > end {
+			shown += "…"
+			chars++
+		}
+		shown += line[p.from:p.to]
+		at := p.from
+		for _, s := range spots {
+			if s.Start < at || s.End > p.to { // outside, or a part of what is marked already
+				continue
+			}
+			start := chars + utf8.RuneCountInString(line[at:s.Start])
+			at, chars = s.End, start+utf8.RuneCountInString(line[s.Start:s.End])
+			marks = append(marks, [2]int{start, chars})
+		}
+		chars += utf8.RuneCountInString(line[at:p.to])
+		end = p.to
+	}
+	if end < len(line) {
+		shown += "…"
 	}
 	return shown, marks
 }

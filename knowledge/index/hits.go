@@ -23,6 +23,7 @@ type ranked struct {
 	doc   uint32
 	score float64
 	best  *match // its best passage
+	shown *match // the one that tells most
 	count int
 
 	reranked float64     // what a reranker added to score
@@ -46,9 +47,12 @@ func groupByDocument(found []match) []ranked {
 			if !ok {
 				i = len(docs)
 				at[owner] = i
-				docs = append(docs, ranked{doc: owner, best: m})
+				docs = append(docs, ranked{doc: owner, best: m, shown: m})
 			}
 			d := &docs[i]
+			if m.told() > d.shown.told() {
+				d.shown = m
+			}
 			switch d.count {
 			case 0:
 				d.score = m.score
@@ -104,8 +108,8 @@ func (x *Index) present(ctx context.Context, results *Results, docs []ranked, pa
 		if err != nil || a.number != d.doc {
 			continue
 		}
-		at := slices.IndexFunc(a.passages, func(p place) bool { return p.number == d.best.number })
-		if at < 0 {
+		at, showing := a.placeOf(d.best.number), a.placeOf(d.shown.number)
+		if at < 0 || showing < 0 {
 			continue // indexed again since
 		}
 		now := x.shown(key, a, at)
@@ -133,7 +137,7 @@ func (x *Index) present(ctx context.Context, results *Results, docs []ranked, pa
 		if len(hits) == 0 {
 			chars = cmp.Or(first, chars)
 		}
-		h := x.hit(key, a, &a.passages[at], w, parsed, chars)
+		h := x.hit(key, a, &a.passages[showing], w, parsed, chars)
 		h.Score = d.score
 		before, hits, results.Hits = append(before, now), append(hits, d), append(results.Hits, h)
 	}

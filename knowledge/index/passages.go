@@ -280,6 +280,11 @@ func PassageID(doc page.Key, hash [16]byte) string {
 	return doc.Doc() + "-" + hex.EncodeToString(hash[:4])
 }
 
+// placeOf returns which of the passages has a number, -1 if none.
+func (a *Article) placeOf(number uint32) int {
+	return slices.IndexFunc(a.passages, func(p place) bool { return p.number == number })
+}
+
 // passageAt returns the passage that holds a place of the text, or else the first behind it: headings over a block that
 // just fits a passage are in none. It is -1 if there is none.
 func (a *Article) passageAt(at int) int {

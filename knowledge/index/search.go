@@ -111,9 +111,19 @@ func (r *Results) degrade(how string, why error) {
 type match struct {
 	number uint32
 	score  float64
+	lead   bool     // it has more because it begins its document
 	owners []uint32 // ascending
 	fused  fusedScores
 	site   float64 // what of score its site adds, because the query names it
+}
+
+// told is how much a passage tells of what was asked: its score without what it has as the beginning of a document.
+// That leads to the document, but the answer stands further down.
+func (m *match) told() float64 {
+	if m.lead {
+		return m.score / rank.LeadFactor
+	}
+	return m.score
 }
 
 // lexicalResult is what words found.
@@ -140,6 +150,7 @@ func (x *Index) lexical(ctx context.Context, parsed *query.Parsed, q *Query, all
 		s = x.newScorer(parsed)
 	}
 	found.unknown = parsed.Unknown(s.DF)
+	s.Weigh(parsed)
 	candidates, err := s.Rank(ctx, max(best, passagesPerHit*q.Limit), x.allowed(docs, q.among))
 	if err != nil {
 		return found, err
@@ -151,7 +162,7 @@ func (x *Index) lexical(ctx context.Context, parsed *query.Parsed, q *Query, all
 	for _, c := range candidates {
 		seg := x.segments[c.Seg]
 		found.passages = append(found.passages, match{
-			number: seg.Numbers[c.Ord], score: float64(c.Score),
+			number: seg.Numbers[c.Ord], score: float64(c.Score), lead: c.Lead,
 			owners: x.ownersIn(seg, c.Ord, docs),
 		})
 	}

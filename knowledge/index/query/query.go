@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -45,6 +46,7 @@ type Term struct {
 	Stem   string
 	Form   string  // as the query writes it; of a prefix the prefix
 	Weight float64 // how much it counts; 1 for a word that is there once
+	Rarity float64 // how rare it is beside the rarest word of the query, at most 1; 0: not known
 	Prefix bool    // it stands for all words that begin with form
 	Part   bool    // of an identifier
 
@@ -248,7 +250,7 @@ func (q *Parsed) weightOf(surface string) (weight float64, term int) {
 		switch {
 		case t.Prefix && strings.HasPrefix(surface, t.Form), !t.Prefix && t.Stem == stem,
 			t.Language != 0 && t.Stem == t.Language.Stem(surface):
-			weight, term = 1, i
+			weight, term = cmp.Or(t.Rarity, 1), i
 		default:
 			continue
 		}

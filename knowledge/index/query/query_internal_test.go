@@ -48,9 +48,8 @@ func TestSnippetShowsWhereTheQueryIs(t *testing.T) {
 	}
 	q := Parse("walrus tusks")
 	s, marks, _ := excerpt.Snippet(q.Spots, excerpt.Chars, long+"A walrus has two tusks. "+long+"walrus walrus")
-	if n := utf8.RuneCountInString(s); n > excerpt.Chars || n < excerpt.Chars/2 || len(marks) != 2 ||
-		!strings.Contains(s, "A walrus has two tusks.") ||
-		!strings.HasPrefix(s, "…") || !strings.HasSuffix(s, "…") {
+	if n := utf8.RuneCountInString(s); n > excerpt.Chars || n < excerpt.Chars/2 || len(marks) != 4 ||
+		!strings.HasPrefix(s, "…A walrus has two tusks.") {
 		t.Errorf("snippet of a long text = %d characters, %v: %q", n, marks, s)
 	}
 }

@@ -89,6 +89,43 @@ func TestSnippetsRepeatWhatTheyAreToBeReadWith(t *testing.T) {
 	}
 }
 
+func TestALongPassageShowsTwoOfItsPlaces(t *testing.T) {
+	filler := strings.Repeat("Nothing of that kind is told here. ", 12)
+	most := "Boats come home with herring at night. "
+	for _, tt := range []struct{ name, text string }{
+		{"after the first", most + filler + "A herring is smoked. " + filler},
+		{"before it", filler + "A herring is smoked. " + filler + most + filler},
+	} {
+		q := Parse("boats with herring at home")
+		got, marks, _ := excerpt.Snippet(q.Spots, excerpt.Chars, tt.text)
+		if n := len([]rune(got)); n > excerpt.Chars || !strings.Contains(got, strings.TrimSpace(most)) ||
+			!strings.Contains(got, "…A herring is smoked.") {
+			t.Errorf("%s: %d characters: %q, want both places", tt.name, n, got)
+		}
+		for _, m := range marks {
+			if word := strings.ToLower(string([]rune(got)[m[0]:m[1]])); !strings.Contains("boats with herring at home", word) {
+				t.Errorf("%s: %q is marked in %q", tt.name, word, got)
+			}
+		}
+		q.Terms[len(q.Terms)-1].Rarity = 1
+		for i := range q.Terms {
+			if q.Terms[i].Form == "herring" {
+				q.Terms[i].Rarity = .2
+			}
+		}
+		if got, _, _ := excerpt.Snippet(q.Spots, excerpt.Chars, tt.text); strings.Contains(got, "smoked") {
+			t.Errorf("%s: %q shows a second place for a frequent word", tt.name, got)
+		}
+	}
+}
+
+func TestACellThatSpansColumnsIsShownOnce(t *testing.T) {
+	const table = "| Name | Default |\n|---|---|\n| port | 80 |\n| where it listens | where it listens |\n"
+	if got, want := excerpt.PlainLine(table), "Name | Default · port | 80 · where it listens"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // What a hit is shown under names the part of the passage that has most of the query. Parts before it are about
 // something else.
 func TestASnippetShowsNothingOfThePartsBeforeItsOwn(t *testing.T) {

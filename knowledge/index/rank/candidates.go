@@ -10,6 +10,7 @@ type candidate struct {
 	Seg   int // in the view
 	Ord   uint32
 	Score float32
+	Lead  bool // Score has more because it begins its document, see LeadFactor
 }
 
 // top holds the best candidates. Of equal ones the one with the smaller number stays: segments and ordinals are in its

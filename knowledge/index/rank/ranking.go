@@ -19,15 +19,16 @@ const (
 	partWeight = .5 // of the parts of an identifier in the query
 	pairWeight = .3 // of two neighbouring words of the query that stand together
 
-	leadFactor = 1.25 // of the passage that begins a document
-	linkFactor = .7   // of a list of links: what it names is told elsewhere
+	// LeadFactor is that of the passage that begins a document: it says what the whole is about.
+	LeadFactor = 1.25
+	linkFactor = .7 // of a list of links: what it names is told elsewhere
 )
 
 // kindFactor returns what the score of a passage of a kind is multiplied with.
 func kindFactor(k segment.Kind) float32 {
 	f := float32(1)
 	if k&segment.LeadPassage != 0 {
-		f *= leadFactor
+		f *= LeadFactor
 	}
 	if k&segment.LinkPassage != 0 {
 		f *= linkFactor

@@ -127,6 +127,21 @@ func (s *Scorer) find(t *query.Term) scoredTerm {
 	return st
 }
 
+// Weigh tells the words of the query how rare they are: the rarest that passages have 1, others their share of that.
+func (s *Scorer) Weigh(q *query.Parsed) {
+	most := 0.0
+	for _, df := range s.DF {
+		if df > 0 {
+			most = max(most, rarity(s.total, df))
+		}
+	}
+	for i, df := range s.DF {
+		if df > 0 {
+			q.Terms[i].Rarity = rarity(s.total, df) / most
+		}
+	}
+}
+
 // Rank returns the best passages, at most n, best first. Only those that allowed has for their segment may be among
 // them; nil allows all of a segment.
 func (s *Scorer) Rank(ctx context.Context, n int, allowed []segment.Bitset) ([]candidate, error) {
@@ -201,7 +216,9 @@ func (s *Scorer) score(n int, allowed segment.Bitset) {
 func (s *Scorer) scoreKinds() {
 	for i := range s.top.list {
 		c := &s.top.list[i]
-		c.Score *= kindFactor(s.view.Segments[c.Seg].Lengths[c.Ord].Kind)
+		kind := s.view.Segments[c.Seg].Lengths[c.Ord].Kind
+		c.Score *= kindFactor(kind)
+		c.Lead = kind&segment.LeadPassage != 0
 	}
 }
 
