@@ -5,7 +5,7 @@
 //
 // The docs are where Debian 12 installs the packages that questions.tsv asks about, /usr/share/doc; what is stored of
 // them is kept in a folder for the next run if -dir names one. A question comes with a pattern of its answer. Both were
-// written before any result was seen.
+// written before any result was seen. Beside it stands what the same passages give in SQLite's FTS5.
 package main
 
 import (
@@ -13,6 +13,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -132,7 +133,17 @@ func run(ctx context.Context, docs, binary, dir string, verbose bool) error {
 	if err := fill(ctx, d, sets); err != nil {
 		return err
 	}
-	return ask(ctx, d, docs, list, sets, verbose)
+	if err := ask(func(q question) ([]hit, string, error) { return search(ctx, d, q) }, docs, list, sets,
+		verbose); err != nil {
+		return err
+	}
+	beside, err := openFTS5(ctx, docs, sets)
+	if err != nil {
+		return err
+	}
+	fmt.Println("\nFTS5, porter, the same passages:")
+	err = ask(func(q question) ([]hit, string, error) { return beside.search(ctx, q) }, docs, list, sets, false)
+	return errors.Join(err, beside.db.Close())
 }
 
 // fill makes a knowledge base of each set that has none.
@@ -219,11 +230,12 @@ type tally struct {
 	tokens              []int
 }
 
-func ask(ctx context.Context, d *webtest.Daemon, docs string, list []question, sets []string, verbose bool) error {
+// ask asks the questions and prints what came of them.
+func ask(find func(question) ([]hit, string, error), docs string, list []question, sets []string, verbose bool) error {
 	all := map[string]*tally{}
 	whole := &tally{}
 	for _, q := range list {
-		hits, text, err := search(ctx, d, q)
+		hits, text, err := find(q)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.text, err)
 		}
@@ -301,7 +313,12 @@ func leads(root string, h *hit) (bool, error) {
 			behind.WriteString(n.Data)
 		}
 	}
-	shown := letters(strings.Trim(h.Snippet, "…"))
+	shown := ""
+	for part := range strings.SplitSeq(h.Snippet, "…") { // a snippet may be of two places
+		if part = letters(part); len(part) > len(shown) {
+			shown = part
+		}
+	}
 	if len(shown) > 60 { // the middle of what is shown, which no context of it is in
 		shown = shown[len(shown)/2 : len(shown)/2+24]
 	}
