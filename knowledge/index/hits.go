@@ -83,7 +83,9 @@ type shown struct {
 
 	key   page.Key
 	title string
-	words [sha256.Size]byte // hash of its words, without where its links lead; zero until it is asked for
+
+	// Hashes of the words of its first lines and of all, without where its links lead; zero until they are asked for.
+	first, words [sha256.Size]byte
 }
 
 // present makes hits of the best documents, at most limit, and returns which those are. One whose best passage was
@@ -196,24 +198,45 @@ func (x *Index) sayTheSame(now, before *shown, md []byte) bool {
 	if now.title != before.title || len(now.texts) != len(before.texts) || len(md) == 0 { // it cannot be read
 		return false
 	}
-	now.readWords(md)
-	if before.words == [sha256.Size]byte{} { // it is read again, since few are: not all that are shown are kept
+	if now.first == [sha256.Size]byte{} {
+		now.first = wordsOf(md, firstLines)
+	}
+	if before.first == [sha256.Size]byte{} { // it is read again, since few are: not all that are shown are kept
 		text, err := x.o.Text(before.key)
 		if err != nil {
 			return false
 		}
-		before.readWords(text)
+		before.first = wordsOf(text, firstLines)
 	}
+	if now.first != before.first {
+		return false
+	}
+	if before.words == [sha256.Size]byte{} {
+		text, err := x.o.Text(before.key)
+		if err != nil {
+			return false
+		}
+		before.words = wordsOf(text, len(text))
+	}
+	now.words = wordsOf(md, len(md))
 	return now.words == before.words
 }
 
-// readWords notes the words of the text of a hit's document.
-func (s *shown) readWords(md []byte) {
+// firstLines is how many lines of two documents are compared before all are: most that differ do so there, as pages of
+// two editions of a manual.
+const firstLines = 32
+
+// wordsOf returns a hash of the words of a text, of at most so many lines.
+func wordsOf(md []byte, lines int) (sum [sha256.Size]byte) {
 	words := sha256.New()
 	for line := range bytes.Lines(md) {
+		if lines--; lines < 0 {
+			break
+		}
 		_, _ = io.WriteString(words, markdown.Plain(line)) // a hash takes all
 	}
-	words.Sum(s.words[:0])
+	words.Sum(sum[:0])
+	return sum
 }
 
 // also names another document that says what the hit says.
