@@ -28,7 +28,6 @@ var owned = []struct {
 		"clip.Ellipsis or clip.Line: what is cut off is marked", "internal/clip",
 		[]string{
 			"cmd/readthru/internal/terminal/table.go", // cells of a terminal
-			"knowledge/excerpt/snippet.go",            // both ends
 			"internal/summary/blocks.go",              // between words
 			"internal/symbols/signature.go",           // after what is not punctuation
 		},
