@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,7 +102,9 @@ func (p *program) listRequests(c *cli.Context) error {
 		if c.Bool("json") {
 			return p.PrintJSON(list)
 		}
-		var rows [][]string
+		rows := [][]string{{
+			"ID", "TIME", "METHOD", "STATUS", "OUTCOME", "MS", "BYTES", "TOKENS", "DOOR", "READER", "URL", "WHY",
+		}}
 		for _, e := range list.Requests {
 			why := ""
 			if e.Unusual() {
@@ -114,7 +117,7 @@ func (p *program) listRequests(c *cli.Context) error {
 			})
 		}
 		p.More(c, list.Next)
-		if len(rows) == 0 && list.Next == "" && filter != "" {
+		if len(list.Requests) == 0 && list.Next == "" && filter != "" {
 			note := fmt.Sprintf("no request matches %q", filter)
 			if list.Instead != "" {
 				note += fmt.Sprintf("; %q finds some", list.Instead)
@@ -124,9 +127,12 @@ func (p *program) listRequests(c *cli.Context) error {
 		for _, w := range list.Warnings {
 			p.Note("requests on disk: %s", w)
 		}
-		return p.Table([]string{
-			"ID", "TIME", "METHOD", "STATUS", "OUTCOME", "MS", "BYTES", "TOKENS", "DOOR", "READER", "URL", "WHY",
-		}, rows)
+		for i, r := range rows {
+			if c.Command.Name == "requests" { // the former name, whose columns scripts read
+				rows[i] = slices.Concat(r[:7], r[8:9], r[10:11])
+			}
+		}
+		return p.Table(rows[0], rows[1:])
 	})
 }
 
