@@ -299,9 +299,11 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 			e.add(t, doc(tree+"/mod", title, fmt.Sprintf("# Directive\n\n[Modules](%s/mod/) | [FAQ](%s/faq/)\n\n%s\n\n"+
 				"## See also\n\nThe [list](%s/list) of directives.\n", tree, tree, text, tree)))
 		}
+		long := "The platypus lets a proxy reverse what it passes." + strings.Repeat("\n\nNothing more is told.", firstLines)
 		for _, name := range []string{"en", "fr", "de"} {
-			add(name, "Directive", "The platypus lets a proxy reverse what it passes.")
+			add(name, "Directive", long)
 		}
+		add("below", "Directive", long+"\n\nBut one thing.")
 		add("titled", "Another directive", "The platypus lets a proxy reverse what it passes.")
 		add("other", "Directive", "The platypus lets a server reverse what it passes.")
 		add("longer", "Directive", "The platypus lets a proxy reverse what it passes. And more.")
@@ -312,6 +314,7 @@ func testSearcher(t *testing.T, open func(t *testing.T) *engine) {
 		}
 		want := map[string][]string{
 			"https://en.test/mod": {"https://fr.test/mod", "https://de.test/mod"}, "https://titled.test/mod": nil,
+			"https://below.test/mod": nil,
 			"https://other.test/mod": nil, "https://longer.test/mod": nil,
 		}
 		if diff := cmp.Diff(want, also); diff != "" {
