@@ -9,8 +9,8 @@
 // of the database (bodies.go, bucket.go).
 //
 // Knowledge bases that are filled from the web are those of all nodes (bases.go). One node at a time fills a base
-// (fillings.go, tellfillings.go), the one that has the lease for that (leases.go); the others take over what it has,
-// and one of them goes on when it ends. A request to fill a base waits for the lease, two seconds at most.
+// (fillings.go, tellfillings.go), the one that has the lease for that (leases.go); the others take over what it has
+// (rounds.go), and one of them goes on when it ends. A request to fill a base waits for the lease, two seconds at most.
 //
 // Nothing else of a request waits for the database. While that cannot be reached the node is a node alone, with a
 // longer change log, and continues where it was.
@@ -28,7 +28,8 @@
 //   - which renditions are shared, and which node makes one: shareableRendition, lookForRendition (renditions.go)
 //   - what all nodes together may send to markdown.new, and when a crawl may read from a host: [Fleet.Spend],
 //     [Fleet.Turn] (limits.go)
-//   - which knowledge bases nodes share: [Fleet.SharesBase], baseRow.base, readRound (bases.go)
+//   - which knowledge bases nodes share: [Fleet.SharesBase], baseRow.base (bases.go), and which rounds
+//     of their filling: readRound (rounds.go)
 //   - which node fills a knowledge base, and what becomes of what two nodes have filled: fillOrFollow, claim
 //     (fillings.go)
 //   - how the users of two nodes are merged: Fleet.shareUsers (users.go)

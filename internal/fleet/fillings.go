@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"sync"
@@ -79,9 +78,6 @@ func (e *FilledElsewhereError) Unwrap() error { return knowledge.ErrBuilding }
 
 // errNotAll is the answer to who asks for a base of which this node lacks a part.
 var errNotAll = fmt.Errorf("%w, and not all of that can be taken over", knowledge.ErrBuilding)
-
-// leaseOf names the lease to fill a base in the table of leases.
-func leaseOf(base string) string { return "fill/" + base }
 
 // renew forgets, of bases and their fillings, what was read in an earlier session.
 func (s *sharedBases) renew() {
@@ -249,11 +245,6 @@ func hasUntold(b knowledge.SharedBase, r *baseRow) bool {
 	return b.Building && (!b.Paused || !r.paused) || hasFilled(b, r)
 }
 
-// hasFilled reports whether this node has filled a base and others do not know that.
-func hasFilled(b knowledge.SharedBase, r *baseRow) bool {
-	return !b.Building && b.Generation > 0 && (b.Filled.Number == 0 || b.Filled.Number == r.filling)
-}
-
 // inStep reports whether this node has what others know of a base's filling, and nothing else.
 func inStep(b knowledge.SharedBase, r *baseRow) bool {
 	return (r.filled == 0 || b.Filled == knowledge.Filling{Number: r.filled, Rounds: r.filledRounds}) &&
@@ -335,53 +326,6 @@ func (f *Fleet) yieldToHolder(ctx context.Context, b knowledge.SharedBase) error
 		f.yieldTo(b, node)
 	}
 	return err
-}
-
-// giveBack gives the lease of a base back, so that others may fill it. A lease that was lost is no error.
-func (f *Fleet) giveBack(ctx context.Context, base string, epoch int64) error {
-	f.drop(base)
-	err := f.underLease(ctx, leaseOf(base), epoch, true, func(context.Context, *sql.Tx) error { return nil })
-	if errors.Is(err, errLeaseLost) {
-		return nil
-	}
-	return err
-}
-
-// keepLeases renews the leases of what this node fills, unless it has just done so. What was lost to another node is
-// stopped here.
-func (f *Fleet) keepLeases(ctx context.Context) error {
-	s := &f.bases
-	if f.o.Knowledge == nil || time.Since(s.beaten) < beatEvery {
-		return nil
-	}
-	bases, epochs := map[string]knowledge.SharedBase{}, map[string]int64{}
-	for _, b := range f.o.Knowledge.SharedBases() {
-		bases[leaseOf(b.ID)] = b
-	}
-	s.mu.Lock()
-	for id, h := range s.held {
-		epochs[leaseOf(id)] = h.epoch
-	}
-	s.mu.Unlock()
-	for what, epoch := range epochs {
-		if _, ok := bases[what]; !ok { // it was deleted
-			delete(epochs, what)
-			if err := f.giveBack(ctx, what[len(leaseOf("")):], epoch); err != nil {
-				return err
-			}
-		}
-	}
-	lost, err := f.renewLeases(ctx, epochs)
-	if err != nil {
-		return err
-	}
-	for _, what := range lost {
-		if err := f.yieldToHolder(ctx, bases[what]); err != nil {
-			return err
-		}
-	}
-	s.beaten = time.Now()
-	return nil
 }
 
 // fillAlone goes on with what this node filled, while nobody knows what others do.

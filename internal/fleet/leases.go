@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+
+	"github.com/readthru/readthru/knowledge"
 )
 
 // leaseTime is how long a lease is valid without a word of its holder. Another node takes it within a beat more.
@@ -126,4 +128,54 @@ func (f *Fleet) releaseLeases(ctx context.Context) error {
 	_, err := f.db.ExecContext(ctx, `UPDATE leases SET until = clock_timestamp(), taken = 0
 		WHERE node = $1 AND until > clock_timestamp()`, f.o.Node)
 	return err
+}
+
+// leaseOf names the lease to fill a base in the table of leases.
+func leaseOf(base string) string { return "fill/" + base }
+
+// giveBack gives the lease of a base back, so that others may fill it. A lease that was lost is no error.
+func (f *Fleet) giveBack(ctx context.Context, base string, epoch int64) error {
+	f.drop(base)
+	err := f.underLease(ctx, leaseOf(base), epoch, true, func(context.Context, *sql.Tx) error { return nil })
+	if errors.Is(err, errLeaseLost) {
+		return nil
+	}
+	return err
+}
+
+// keepLeases renews the leases of what this node fills, unless it has just done so. What was lost to another node is
+// stopped here.
+func (f *Fleet) keepLeases(ctx context.Context) error {
+	s := &f.bases
+	if f.o.Knowledge == nil || time.Since(s.beaten) < beatEvery {
+		return nil
+	}
+	bases, epochs := map[string]knowledge.SharedBase{}, map[string]int64{}
+	for _, b := range f.o.Knowledge.SharedBases() {
+		bases[leaseOf(b.ID)] = b
+	}
+	s.mu.Lock()
+	for id, h := range s.held {
+		epochs[leaseOf(id)] = h.epoch
+	}
+	s.mu.Unlock()
+	for what, epoch := range epochs {
+		if _, ok := bases[what]; !ok { // it was deleted
+			delete(epochs, what)
+			if err := f.giveBack(ctx, what[len(leaseOf("")):], epoch); err != nil {
+				return err
+			}
+		}
+	}
+	lost, err := f.renewLeases(ctx, epochs)
+	if err != nil {
+		return err
+	}
+	for _, what := range lost {
+		if err := f.yieldToHolder(ctx, bases[what]); err != nil {
+			return err
+		}
+	}
+	s.beaten = time.Now()
+	return nil
 }

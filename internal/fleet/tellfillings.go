@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -132,69 +131,6 @@ func (f *Fleet) goOn(ctx context.Context, b knowledge.SharedBase, h *heldLease) 
 	return f.giveBack(ctx, b.ID, h.epoch)
 }
 
-// tellRounds tells what a filling has beyond what others know. Members come before the steps that led to them: a
-// node that goes on does not read a page again that the steps have.
-func (f *Fleet) tellRounds(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease,
-	all knowledge.Round,
-) error {
-	var rounds []knowledge.Round
-	shared := all.Members[:0]
-	for _, m := range all.Members {
-		if u, err := page.Parse(m.URL); err == nil && page.Normalize(u) == m.URL && shareableURL(u) {
-			shared = append(shared, m)
-		}
-	}
-	for len(shared) > 0 {
-		n := min(batchMembers, len(shared))
-		rounds, shared = append(rounds, knowledge.Round{Members: shared[:n]}), shared[n:]
-	}
-	size := 0
-	for _, step := range all.Steps {
-		if last := len(rounds) - 1; last < 0 || size+len(step) > batchSteps || len(rounds[last].Steps) == maxMembers {
-			rounds, size = append(rounds, knowledge.Round{}), 0
-		}
-		last := &rounds[len(rounds)-1]
-		last.Steps = append(last.Steps, step)
-		size += len(step)
-	}
-	if len(rounds) == 0 {
-		rounds = append(rounds, knowledge.Round{})
-	}
-	filling := b.NewestFilling()
-	err := f.underLease(ctx, leaseOf(b.ID), h.epoch, false, func(ctx context.Context, tx *sql.Tx) error {
-		if filling.Number == 0 {
-			err := tx.QueryRowContext(ctx, `UPDATE bases SET last = last + 1, filling = last + 1, rounds = 0
-				WHERE id = $1 AND gone_at IS NULL AND filling = 0 RETURNING filling`, b.ID).Scan(&filling.Number)
-			if errors.Is(err, sql.ErrNoRows) {
-				return errLeaseLost
-			}
-			if err != nil {
-				return err
-			}
-		}
-		for _, round := range rounds {
-			text, err := json.Marshal(round)
-			if err != nil {
-				return err
-			}
-			if _, err := tx.ExecContext(ctx, "INSERT INTO rounds (base, filling, n, content) VALUES ($1, $2, $3, $4)", b.ID,
-				filling.Number, filling.Rounds, textOf(string(text))); err != nil {
-				return err
-			}
-			filling.Rounds++
-		}
-		return changesOne(tx.ExecContext(ctx, `UPDATE bases SET xid = pg_current_xact_id(), rounds = $3, paused = false
-			WHERE id = $1 AND gone_at IS NULL AND filling = $2`, b.ID, filling.Number, filling.Rounds))
-	})
-	if err != nil {
-		return err
-	}
-	h.filling = filling.Number
-	r.filling, r.rounds, r.paused = filling.Number, filling.Rounds, false
-	f.bases.toldOften++
-	return f.o.Knowledge.ToldFilling(b, filling)
-}
-
 // tellFilled tells that a filling answers from now on.
 func (f *Fleet) tellFilled(ctx context.Context, b knowledge.SharedBase, r *baseRow, h *heldLease) error {
 	return f.endFilling(ctx, b, r, h, `UPDATE bases SET xid = pg_current_xact_id(), filled = filling,
@@ -239,4 +175,9 @@ func (f *Fleet) endFilling(ctx context.Context, b knowledge.SharedBase, r *baseR
 	}
 	_, err = f.rowNow(ctx, b.Name)
 	return err
+}
+
+// hasFilled reports whether this node has filled a base and others do not know that.
+func hasFilled(b knowledge.SharedBase, r *baseRow) bool {
+	return !b.Building && b.Generation > 0 && (b.Filled.Number == 0 || b.Filled.Number == r.filling)
 }
