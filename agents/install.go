@@ -55,7 +55,7 @@ func (m Machine) Dir(a Agent) string {
 	return filepath.Join(m.Home, ".config", "opencode")
 }
 
-// Programs returns the names of an agent's program.
+// Programs returns the names of an agent's program, whose install is looked for.
 func (a Agent) Programs() []string {
 	return map[Agent][]string{
 		Claude: {"claude"}, Codex: {"codex"}, Gemini: {"gemini"}, Cursor: {"cursor", "cursor-agent"},
@@ -325,7 +325,7 @@ func withText(files []*File, path string, c Choice) []*File {
 	return files
 }
 
-// hookLine returns a function that returns the command line of an agent's hook for a shell.
+// hookLine returns, for the install, a function that returns the command line of an agent's hook for a shell.
 func hookLine(os string, c Choice, a Agent) func(flags ...string) string {
 	return func(flags ...string) string {
 		words := append([]string{c.Command[0], "hook", string(a)}, flags...)
@@ -337,7 +337,8 @@ func hookLine(os string, c Choice, a Agent) func(flags ...string) string {
 	}
 }
 
-// quoted quotes a word of a hook's command line for the shell of a system; a word that needs no quotes stays readable.
+// quoted quotes, for the install, a word of a hook's command line for the shell of a system; a word that needs no
+// quotes stays readable.
 func quoted(os, word string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||

@@ -45,7 +45,7 @@ type table struct {
 	group string
 }
 
-// tables groups settings by their table, in order.
+// tables groups the settings of a TOML file by their table, in order.
 func tables(wants []Want) (list []table) {
 	for _, w := range wants {
 		path := w.Path[:len(w.Path)-1]
@@ -59,7 +59,7 @@ func tables(wants []Want) (list []table) {
 	return list
 }
 
-// addTable adds one table. It returns no text if there is nothing to do or the edit is not possible.
+// addTable adds one table of TOML. It returns no text if there is nothing to do or the edit is not possible.
 func addTable(text []byte, before map[string]any, t table) (next edited, note string) {
 	name := strings.Join(t.path, ".")
 	var missing []Want
@@ -118,7 +118,7 @@ func addBelow(text []byte, path []string, body string) edited {
 	return edited{}
 }
 
-// headerNames splits the name of a table and removes quotes. It does not support dots in quotes.
+// headerNames splits the name of a table of TOML and removes quotes. It does not support dots in quotes.
 func headerNames(header string) []string {
 	names := strings.Split(header, ".")
 	for i, n := range names {
@@ -195,7 +195,7 @@ func tomlOf(v any) any {
 	return plainOf(v)
 }
 
-// lookup returns the value at a path of tables. It reports true also for another value in the place of a table.
+// lookup returns the value of TOML at a path of tables. It reports true also for another value in the place of a table.
 func lookup(m map[string]any, path []string) (any, bool) {
 	v, ok := m[path[0]]
 	if !ok || len(path) == 1 {

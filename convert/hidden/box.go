@@ -18,10 +18,10 @@ func ByStyle(style string) bool {
 	return kind != "" || set.Get("visibility") == "hidden" || set.Get("color") == "transparent"
 }
 
-// hiddenByStyle returns the kind of hiding by which an element and all in it is not seen, whatever styles they have, or
-// "". The property is the one that a script would change to show it; empty for kinds that pages do not use for text
-// that appears later. The font of the element has em pixels. Each kind is a word of the report. It judges the element's
-// own values alone; what it inherits is judged by [look.unseen].
+// hiddenByStyle returns the kind of hiding by which an element's box and all in it is not seen, whatever styles they
+// have, or "". The property is the one that a script would change to show it; empty for kinds that pages do not use for
+// text that appears later. The font of the element has em pixels. Each kind is a word of the report. It judges the
+// element's own values alone; what it inherits is judged by [look.unseen].
 func hiddenByStyle(style css.Values, em float64) (kind, property string) {
 	if len(style) == 0 {
 		return "", ""
@@ -107,7 +107,7 @@ const (
 	windowHigh = 768.0
 )
 
-// offScreen reports whether an element is moved out of every window by its position, its margins, a path or a
+// offScreen reports whether an element's box is moved out of every window by its position, its margins, a path or a
 // transform, or is seen from its edge or its back.
 func offScreen(style css.Values, em float64) bool {
 	switch style.Get("position") {
@@ -245,7 +245,7 @@ func distant(l css.Length, across bool) bool {
 		l.Window && (across && math.Abs(l.Px) >= .98*windowWide || l.Px >= 4*windowHigh)
 }
 
-// clipped reports an element of which nothing is left to see. It reads clip-path, and the old property clip, which only
+// clipped reports a box of which nothing is left to see. It reads clip-path, and the old property clip, which only
 // boxes have that are placed absolutely.
 func clipped(style css.Values, em float64) bool {
 	if path := style.Get("clip-path"); path != "" && clippedTo(path, em) {

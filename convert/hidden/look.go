@@ -168,8 +168,8 @@ func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 	return l
 }
 
-// noTrack reports whether a row or column of a grid has no size but what its items insist on. size is as it is written
-// in the style sheet.
+// noTrack reports, for the look of a text, whether a row or column of a grid has no size but what its items insist on.
+// size is as it is written in the style sheet.
 func noTrack(size string) bool {
 	switch size {
 	case "0fr", "0", "0px", "minmax(0,0)", "minmax(0, 0)", "minmax(0,0fr)", "minmax(0, 0fr)", "minmax(0px,0px)":
@@ -178,23 +178,23 @@ func noTrack(size string) bool {
 	return false
 }
 
-// fixedNarrow reports whether n stands in a column of no width, whatever it holds. Its items cannot widen such a
-// column, as they can one of 0fr.
+// fixedNarrow reports, for the look of its text, whether n stands in a column of no width, whatever it holds. Its items
+// cannot widen such a column, as they can one of 0fr.
 func (w *Cleaner) fixedNarrow(n *html.Node, outer look) bool {
 	size := w.column(n, outer)
 	return size == "0" || size == "0px"
 }
 
-// widens reports whether an element may have a width where the box round it has none. Text in it is then seen beside
-// the box.
+// widens reports, for the look of its text, whether an element may have a width where the box round it has none. Text
+// in it is then seen beside the box.
 func widens(style css.Values) bool {
 	position, display := style.Get("position"), style.Get("display")
 	return style.Get("width") != "" || style.Get("min-width") != "" || position == "absolute" || position == "fixed" ||
 		strings.HasPrefix(display, "inline") || display == "table"
 }
 
-// column returns the size of the column of a grid in which n stands, or "". Columns are filled in order, so that an
-// item's place gives its column, as long as items do not choose their own.
+// column returns, for the look of its text, the size of the column of a grid in which n stands, or "". Columns are
+// filled in order, so that an item's place gives its column, as long as items do not choose their own.
 func (w *Cleaner) column(n *html.Node, outer look) string {
 	if len(outer.columns) == 0 {
 		return ""
@@ -237,8 +237,8 @@ func (w *Cleaner) narrow(n *html.Node, style css.Values, outer look) bool {
 	return noTrack(w.column(n, outer))
 }
 
-// plainly paints an element without a style of its own. Browsers give a marked text a yellow background, and links a
-// colour that the page does not state.
+// plainly sets the look of an element without a style of its own. Browsers give a marked text a yellow background, and
+// links a colour that the page does not state.
 func (w *Cleaner) plainly(n *html.Node, l *look) {
 	switch {
 	case n.DataAtom == atom.A && dom.HasAttr(n, "href"):
@@ -278,8 +278,8 @@ func (l *look) spaced(style css.Values) {
 	}
 }
 
-// inked returns a colour of a style, or what was inherited. Current is what currentcolor stands for. A colour that is
-// not understood is not known.
+// inked returns, for the look of a text, a colour of a style, or what was inherited. Current is what currentcolor
+// stands for. A colour that is not understood is not known.
 func inked(value string, inherited, current ink) ink {
 	switch value {
 	case "", "inherit":
@@ -327,9 +327,9 @@ func coloursIn(value string) (all []ink) {
 	return all
 }
 
-// backdrop sets what lies behind n's text, and the colour of letters that are cut out of a background. A background of
-// an unknown style sheet makes the colour behind unknown for elements with names. A transparent one lets through what
-// is behind it.
+// backdrop sets, in the look, what lies behind n's text, and the colour of letters that are cut out of a background. A
+// background of an unknown style sheet makes the colour behind unknown for elements with names. A transparent one lets
+// through what is behind it.
 func (w *Cleaner) backdrop(n *html.Node, l *look, style css.Values) {
 	own, has := ink{}, false // of n's box
 	switch image := style.Get("background-image"); {
@@ -369,7 +369,8 @@ func (w *Cleaner) backdrop(n *html.Node, l *look, style css.Values) {
 	}
 }
 
-// gradient returns the colour of a gradient that has only one. Another is not known: part of it may show the text.
+// gradient returns, for the look of a text, the colour of a gradient that has only one. Another is not known: part of
+// it may show the text.
 func gradient(image string) ink {
 	if strings.Contains(image, "url(") || !strings.Contains(image, "gradient(") {
 		return ink{}
@@ -430,8 +431,8 @@ func (l *look) lost(c ink) bool {
 	return c.A <= css.Faintest || l.background.known && css.Alike(c.Over(l.background.Colour), l.background.Colour)
 }
 
-// fontSize returns the font size that a style sets, in pixels, where parent is that of the element's parent. Keywords
-// count as 16: none of them hides text.
+// fontSize returns, for the look of a text, the font size that a style sets, in pixels, where parent is that of the
+// element's parent. Keywords count as 16: none of them hides text.
 func fontSize(style css.Values, parent float64) float64 {
 	if n, ok := css.Fraction(style.Get("font-size-adjust")); ok && n == 0 {
 		return 0
@@ -451,7 +452,8 @@ func fontSize(style css.Values, parent float64) float64 {
 	return 16 // medium and the like
 }
 
-// zoom returns by how much a style scales its element. Only what makes it smaller counts of transforms.
+// zoom returns, for the look of a text, by how much a style scales its element. Only what makes it smaller counts of
+// transforms.
 func zoom(style css.Values) float64 {
 	scale := 1.0
 	if n, ok := css.Fraction(style.Get("zoom")); ok && n > 0 {

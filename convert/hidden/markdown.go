@@ -66,8 +66,8 @@ func (r *reporter) markup(md []byte) []byte {
 	return md
 }
 
-// disarm takes from a text the characters that begin tags and addresses. It is for texts that become new markup
-// whenever markup is taken out. Nothing of the words is lost.
+// disarm takes from a text of markdown the characters that begin tags and addresses. It is for texts that become new
+// markup whenever markup is taken out. Nothing of the words is lost.
 func disarm(md []byte) []byte {
 	out := make([]byte, 0, len(md))
 	for _, c := range md {
@@ -82,8 +82,8 @@ func disarm(md []byte) []byte {
 // unsafeSchemes are those of addresses that run scripts or hold their content.
 var unsafeSchemes = [...]string{"javascript", "vbscript", "livescript", "data"}
 
-// unsafeScheme reports whether the scheme of an address, without its colon, runs scripts or holds content. Case does
-// not count.
+// unsafeScheme reports, of a link in markdown, whether the scheme of an address, without its colon, runs scripts or
+// holds content. Case does not count.
 func unsafeScheme[T string | []byte](scheme T) bool {
 	for _, name := range unsafeSchemes {
 		if len(scheme) == len(name) && strings.EqualFold(string(scheme), name) {
@@ -93,8 +93,8 @@ func unsafeScheme[T string | []byte](scheme T) bool {
 	return false
 }
 
-// runsScript reports whether an address runs a script or holds its content, as a browser reads it. Browsers pass over
-// white space in a scheme.
+// runsScript reports whether an address in markdown runs a script or holds its content, as a browser reads it. Browsers
+// pass over white space in a scheme.
 func runsScript(address string) bool {
 	scheme, _, found := strings.Cut(address[:min(len(address), 200)], ":")
 	return found && unsafeScheme(strings.Map(func(r rune) rune {
@@ -119,15 +119,15 @@ type sweep struct {
 	cuts []cut
 }
 
-// cut has a part of the text go. A blank text of a piece shows as its kind.
+// cut has a part of the markdown go. A blank text of a piece shows as its kind.
 func (s *sweep) cut(start, end int, kind, text string) {
 	s.cuts = append(s.cuts, cut{start: start, end: end})
 	text, _ = chars.Visible(text)
 	s.r.note(kind, cmp.Or(chars.OneLine(text), kind))
 }
 
-// apply returns the text without its cuts. Of cuts that overlap the first one counts: the next sweep finds the others.
-// Of cuts that begin at one place, the longer one counts.
+// apply returns the markdown without its cuts. Of cuts that overlap the first one counts: the next sweep finds the
+// others. Of cuts that begin at one place, the longer one counts.
 func (s *sweep) apply() []byte {
 	slices.SortStableFunc(s.cuts, func(a, b cut) int { return cmp.Or(a.start-b.start, b.end-a.end) })
 	out := make([]byte, 0, len(s.md))
@@ -169,8 +169,8 @@ func (s *sweep) links() {
 	s.comments(definitions)
 }
 
-// title cuts the title of a link, which a browser shows only while the mouse points at the link. Short titles stay (see
-// [wordy]).
+// title cuts the title of a link in markdown, which a browser shows only while the mouse points at the link. Short
+// titles stay (see [wordy]).
 func (s *sweep) title(l *markdown.Link) {
 	start, end := l.End, l.After
 	if l.Kind == markdown.Autolink {
@@ -191,8 +191,8 @@ func (s *sweep) title(l *markdown.Link) {
 // name of what they stand at. Three words, or 60 bytes, are more.
 func wordy(text string) bool { return chars.Words(text) > 2 || len(text) > 60 }
 
-// comments cuts the definitions of links that are comments: no link refers to them, and they say something. Writers of
-// markdown use "[//]: # (text)" as a comment.
+// comments cuts, of markdown, the definitions of links that are comments: no link refers to them, and they say
+// something. Writers of markdown use "[//]: # (text)" as a comment.
 func (s *sweep) comments(definitions []markdown.Link) {
 	definitions = slices.DeleteFunc(definitions, func(l markdown.Link) bool {
 		label, rest := s.definition(&l)
@@ -234,8 +234,8 @@ func suspiciousDefinition(label, rest []byte) bool {
 // maxLabel is how long the label of a link may be, in bytes. CommonMark allows 999 characters.
 const maxLabel = 1000
 
-// references returns the labels in brackets that a text has outside of definitions. It takes any brackets for a
-// reference, so that a definition rather stays than goes.
+// references returns the labels in brackets that a text of markdown has outside of definitions. It takes any brackets
+// for a reference, so that a definition rather stays than goes.
 func references(md []byte) map[string]bool {
 	used := map[string]bool{}
 	begin := -1
@@ -253,5 +253,5 @@ func references(md []byte) map[string]bool {
 	return used
 }
 
-// labelKey returns a label as labels are compared. Case and white space do not count.
+// labelKey returns, of a link in markdown, a label as labels are compared. Case and white space do not count.
 func labelKey(label []byte) string { return strings.ToLower(chars.OneLine(string(label))) }

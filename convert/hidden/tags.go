@@ -142,7 +142,8 @@ func (w *walker) walk() {
 	}
 }
 
-// commentText returns what stands in a comment. A comment may be closed in several ways, of which each is undone.
+// commentText returns what stands in a comment, among tags. A comment may be closed in several ways, of which each is
+// undone.
 func commentText(comment []byte) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(string(comment), "<!--"), "<")
 	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(text, ">"), "--"), "-")
@@ -289,8 +290,8 @@ func (w *walker) attributes(t *markdown.HTMLTag) {
 	}
 }
 
-// unseenAttribute reports whether an attribute holds text that does not stand on the page. The description of a picture
-// does, where the picture cannot be shown.
+// unseenAttribute reports whether an attribute of a tag holds text that does not stand on the page. The description of
+// a picture does, where the picture cannot be shown.
 func unseenAttribute(element, name string) bool {
 	switch name {
 	case "title", "aria-label", "aria-description", "aria-placeholder", "aria-roledescription", "aria-valuetext",
@@ -302,7 +303,7 @@ func unseenAttribute(element, name string) bool {
 	return strings.HasPrefix(name, "data-")
 }
 
-// pixel reports whether an image is too small to be seen. Its text is written for nobody who looks.
+// pixel reports, by its tag, whether an image is too small to be seen. Its text is written for nobody who looks.
 func pixel(n *html.Node) bool {
 	for _, name := range []string{"width", "height"} {
 		size, unit, ok := css.Number(dom.Attr(n, name))

@@ -43,8 +43,8 @@ func transformed(style css.Values, em float64) (m matrix, ok bool) {
 	return m, ok
 }
 
-// apply multiplies m by one function. name and list are the function and its arguments. Translations are added without
-// the turns before them, which is near enough to tell what is far away.
+// apply multiplies m, a transform, by one function. name and list are the function and its arguments. Translations are
+// added without the turns before them, which is near enough to tell what is far away.
 func (m *matrix) apply(name string, list []string, em float64) {
 	values := make([]css.Length, 0, len(list))
 	numbers := make([]float64, 0, 16)
@@ -85,7 +85,7 @@ func (m *matrix) apply(name string, list []string, em float64) {
 	}
 }
 
-// translate moves by lengths along the axes from axis on: "x" or "", "y", "z", or "3d".
+// translate moves, as a part of a transform, by lengths along the axes from axis on: "x" or "", "y", "z", or "3d".
 func (m *matrix) translate(axis string, by []css.Length) {
 	first := 0
 	switch strings.ToLower(axis) {
@@ -157,7 +157,7 @@ func function(name, axis string, n []float64) (m [3][3]float64, ok bool) {
 	return m, true
 }
 
-// turned is a rotation about an axis. The angle is in radians.
+// turned is the transform of a rotation about an axis. The angle is in radians.
 func turned(x, y, z, angle float64) (m [3][3]float64) {
 	length := math.Sqrt(x*x + y*y + z*z)
 	if length == 0 {
@@ -173,7 +173,8 @@ func turned(x, y, z, angle float64) (m [3][3]float64) {
 	}
 }
 
-// smallest returns the least factor by which m scales what is seen: 0 when a box is seen from its edge.
+// smallest returns, of a transform, the least factor by which m scales what is seen: 0 when a box is seen from its
+// edge.
 func (m *matrix) smallest() float64 {
 	a, b, c, d := m.axes[0][0], m.axes[0][1], m.axes[1][0], m.axes[1][1]
 	sum, difference := a*a+b*b+c*c+d*d, 2*math.Abs(a*d-b*c)
@@ -181,5 +182,5 @@ func (m *matrix) smallest() float64 {
 	return math.Abs(math.Sqrt(sum+difference)-math.Sqrt(max(0, sum-difference))) / 2
 }
 
-// away reports whether m shows the back of a box. With backface-visibility: hidden nothing of it is seen.
+// away reports whether m, a transform, shows the back of a box. With backface-visibility: hidden nothing of it is seen.
 func (m *matrix) away() bool { return m.axes[2][2] < 0 }

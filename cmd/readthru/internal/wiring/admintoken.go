@@ -29,8 +29,8 @@ func AdminToken(s *settings.Settings) (string, error) {
 // tokenLength is how long the tokens that we make are.
 var tokenLength = len(rand.Text())
 
-// keptToken returns the token in a file of the data directory. The first use creates the file. A token that others
-// could read, or that is not whole, is replaced.
+// keptToken returns the admin port's token in a file of the data directory. The first use creates the file. A token
+// that others could read, or that is not whole, is replaced.
 func keptToken(dir string) (string, error) {
 	name := filepath.Join(dir, "token")
 	for range 3 { // another process may do the same

@@ -44,7 +44,7 @@ func collectAsNeeded(most int64) {
 	c.watch()
 }
 
-// watch has the next collection noted: it finalizes what nobody refers to.
+// watch has the next collection of garbage noted: it finalizes what nobody refers to.
 func (c *collector) watch() {
 	type sentinel struct{ _ [16]byte }
 	end := fault.Contain("serve: end a collection", func() {

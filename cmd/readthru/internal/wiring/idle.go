@@ -35,7 +35,7 @@ func ServeDetached(ctx context.Context, s *settings.Settings, how Serving) error
 	return err
 }
 
-// used reports whether something uses the daemon, and counts what has used it.
+// used reports, for one that ends when it is idle, whether something uses the daemon, and counts what has used it.
 func (d *Daemon) used() (now bool, begun int64) {
 	open, asked := d.Server.Use()
 	n := d.proxy.Stats()

@@ -36,7 +36,7 @@ func (c *Core) openKnowledge() (err error) {
 // cleaner cleans the texts of others that are stored.
 var cleaner = store.Cleaner{Edition: convert.CleanEdition, Clean: cleanText}
 
-// cleanText removes from a text of others what no reader sees.
+// cleanText removes, as the conversion does, from a text of others what no reader sees.
 func cleanText(text []byte, markdown bool) []byte {
 	if markdown {
 		return convert.CleanMarkdown(text, "", nil).Text

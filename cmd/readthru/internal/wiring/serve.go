@@ -173,7 +173,7 @@ func openServed(ctx context.Context, s *settings.Settings, how Serving, log *slo
 // ports are the listeners of a daemon.
 type ports struct{ proxy, admin net.Listener }
 
-// openPorts listens. With anyPort it replaces a port that is in use by a free one.
+// openPorts listens at the ports. With anyPort it replaces a port that is in use by a free one.
 func openPorts(ctx context.Context, s *settings.Settings, anyPort bool) (_ *ports, err error) {
 	p := new(ports)
 	if p.proxy, err = daemon.Listen(ctx, s.Proxy.Listen, anyPort); err != nil {
@@ -372,7 +372,7 @@ func (d *Daemon) closeListeners() {
 	}
 }
 
-// reachable returns the address at which this machine reaches a listener.
+// reachable returns, for the health of the daemon, the address at which this machine reaches a listener.
 func reachable(a net.Addr) string {
 	host, port, err := net.SplitHostPort(a.String())
 	if err != nil {

@@ -42,7 +42,8 @@ func (c *Core) system(ctx context.Context) (*api.System, error) {
 	return sys, ctx.Err()
 }
 
-// trustOf says which trust stores have the authority, which have not, and which nobody could look into.
+// trustOf says, for the health of the daemon, which trust stores have the authority, which have not, and which nobody
+// could look into.
 func trustOf(stores []certs.Trust) (list []api.Trust) {
 	for _, s := range stores {
 		t := api.Trust{Store: s.Store, State: api.TrustMissing}
@@ -57,7 +58,8 @@ func trustOf(stores []certs.Trust) (list []api.Trust) {
 	return list
 }
 
-// storage measures what is in a directory, the largest first. What goes meanwhile is not counted.
+// storage measures, for the health of the daemon, what is in a directory, the largest first. What goes meanwhile is not
+// counted.
 func storage(ctx context.Context, dir string) []api.Storage {
 	sizes := map[string]*api.Storage{}
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // the only error is that of ctx
