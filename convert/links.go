@@ -24,7 +24,7 @@ const maxLinks = 20_000
 // omits links that the page asks not to follow (rel and robots nofollow). content is decoded from its content coding
 // and is HTML or, by contentType, markdown; other types have no links. u is the final URL of the page. more is true if
 // the page has over 20,000 links and the others are left out. Package fetch hands them to whoever crawls a site.
-func Links(content []byte, contentType string, u *url.URL) (links []string, more bool) {
+func Links(content []byte, contentType string, u *url.URL) (list []string, more bool) {
 	media, kind := page.MediaType(contentType), page.KindOf(contentType)
 	if media != "" && media != "text/plain" && kind != page.HTML && kind != page.Markdown {
 		return nil, false

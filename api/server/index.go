@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 
@@ -10,10 +11,11 @@ import (
 // serveIndex lists all paths of the API for programs. People get a page of the dashboard.
 func (s *Server) serveIndex(w http.ResponseWriter, _ *http.Request, _ api.None) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	text := fmt.Sprintf("readthru %s, a caching forward proxy for agents. /openapi.json describes this.\n\n", s.o.Version)
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "readthru %s, a caching forward proxy for agents. /openapi.json describes this.\n\n", s.o.Version)
 	for _, o := range s.table {
-		text += fmt.Sprintf("%-6s %s %s\n", o.Method, o.Path, o.Summary)
+		fmt.Fprintf(&text, "%-6s %s %s\n", o.Method, o.Path, o.Summary)
 	}
-	_, err := w.Write([]byte(text))
+	_, err := text.WriteTo(w)
 	return err
 }

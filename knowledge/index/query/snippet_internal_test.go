@@ -96,14 +96,15 @@ func TestALongPassageShowsTwoOfItsPlaces(t *testing.T) {
 		{"after the first", most + filler + "A herring is smoked. " + filler},
 		{"before it", filler + "A herring is smoked. " + filler + most + filler},
 	} {
-		q := Parse("boats with herring at home")
+		const asked = "boats with herring at home"
+		q := Parse(asked)
 		got, marks, _ := excerpt.Snippet(q.Spots, excerpt.Chars, tt.text)
 		if n := len([]rune(got)); n > excerpt.Chars || !strings.Contains(got, strings.TrimSpace(most)) ||
 			!strings.Contains(got, "…A herring is smoked.") {
 			t.Errorf("%s: %d characters: %q, want both places", tt.name, n, got)
 		}
 		for _, m := range marks {
-			if word := strings.ToLower(string([]rune(got)[m[0]:m[1]])); !strings.Contains("boats with herring at home", word) {
+			if word := strings.ToLower(string([]rune(got)[m[0]:m[1]])); !strings.Contains(asked, word) {
 				t.Errorf("%s: %q is marked in %q", tt.name, word, got)
 			}
 		}
