@@ -15,10 +15,8 @@ import (
 
 // pagesCommand is the command pages: stored pages, their versions, their differences and what they were made of.
 func (p *program) pagesCommand() *cli.Command {
-	return &cli.Command{
-		Name:  "pages",
-		Usage: "list pages that were read, their versions and differences",
-		Flags: []cli.Flag{
+	flags := func() []cli.Flag {
+		return []cli.Flag{
 			&cli.StringFlag{Name: "host", Usage: "list only pages of `HOST`"},
 			&cli.StringFlag{Name: "query", Usage: "list only pages with `TEXT` in title or URL"},
 			&cli.StringFlag{Name: "kind", Usage: "list only pages of the `TYPE` (github, docs, …)"},
@@ -27,9 +25,15 @@ func (p *program) pagesCommand() *cli.Command {
 			&cli.StringFlag{Name: "since", Usage: "list only pages fetched since `TIME` (2026-01-31, 36h, 7d)"},
 			&cli.StringFlag{Name: "sort", Value: "recent", Usage: "`ORDER`: recent, visits, url, tokens or saved"},
 			command.LimitFlag(), command.CursorFlag(), command.JSONFlag(),
-		},
+		}
+	}
+	return &cli.Command{
+		Name:   "pages",
+		Usage:  "list pages that were read, their versions and differences",
+		Flags:  flags(),
 		Action: p.listPages,
 		Subcommands: []*cli.Command{
+			command.Hidden(&cli.Command{Name: "list", Usage: "list pages", Flags: flags(), Action: p.listPages}),
 			{
 				Name: "show", Usage: "print a stored page", ArgsUsage: "URL|DOC", Flags: []cli.Flag{command.JSONFlag()},
 				Action: command.One(p.Program, "URL", (*api.Client).Page, p.showPage),
