@@ -88,14 +88,15 @@ func (d *dashboard) system(w http.ResponseWriter, r *http.Request) {
 func valueText(v any) string {
 	var parts []string
 	switch v := v.(type) {
+	case nil:
 	case []any:
 		for _, item := range v {
 			parts = append(parts, valueText(item))
 		}
 	case map[string]any:
-		return strings.TrimPrefix(fmt.Sprint(v), "map")
+		return strings.TrimPrefix(fmt.Sprint(v), "map") // fmt writes map[host:a.test ttl:1h], by key
 	default:
-		parts = []string{strings.TrimPrefix(fmt.Sprint(v), "<nil>")}
+		parts = []string{fmt.Sprint(v)}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "none")
 }

@@ -114,7 +114,7 @@ func (s *Service) tell(ctx context.Context, r api.FetchRequest, told fetch.Readi
 	if by, _ := journal.AskerOf(ctx); by.Door == api.DoorMCP && r.Format == "verbatim" && !persists(r) {
 		return
 	}
-	// A stored summary comes with the page, asked for or not. What is to say of it concerns who asked.
+	// A stored summary comes with every page. Its warnings belong in the log only where the reader asked for it.
 	if told.Answer != nil && told.Answer.Page != nil && r.Summary == "" && r.Format != "summary" && r.Format != "prompt" {
 		a, p := *told.Answer, *told.Answer.Page
 		p.Warnings = slices.DeleteFunc(slices.Clone(p.Warnings), summary.Warns)
