@@ -105,6 +105,11 @@ func twoWithABase(
 	build = a.startBase("docs")
 	a.crawl(build, "docs", 0, pages)
 	awaitBase(t, "docs", fmt.Sprintf("%d documents, not filled, building", pages), b)
+	eventually.True(t, "b has all steps, which are told after their documents", func() bool {
+		base := slices.IndexFunc(b.SharedBases(), func(s knowledge.SharedBase) bool { return s.Name == "docs" })
+		round, _, err := b.Progress(b.SharedBases()[base], nil, 0)
+		return err == nil && len(round.Steps) == pages
+	})
 	return a, b, build
 }
 
