@@ -23,15 +23,6 @@ const (
 	muchMemory = 40 << 20
 )
 
-// flushCounts queues the counts and visits held in memory, for a caller that goes on to read or sync them. What the
-// queue refuses stays in memory, and the housekeeper tries again.
-func (s *Store) flushCounts() {
-	s.recordRepeated()
-	if !s.flushVisits() || !s.tallies.Write() {
-		s.wakeHousekeeper()
-	}
-}
-
 // wake tells the goroutine that waits on c that there is something to do. The capacity of c is 1, so that a signal is
 // neither lost nor waited for.
 func wake(c chan<- struct{}) {

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/readthru/readthru/internal/users"
@@ -188,4 +190,53 @@ func (s *Store) Uses(from, to int64) (list []DayUse) {
 		return true
 	})
 	return list
+}
+
+// View is a filter of requests that somebody gave a name. What filters mean is the business of package journal.
+type View struct {
+	ID     string    `json:"id"` // made by PutView
+	Made   time.Time `json:"made"`
+	User   string    `json:"user,omitempty"` // whose it is; empty: the operator's
+	Name   string    `json:"name"`
+	Filter string    `json:"filter"`
+}
+
+// Bounds of the views, which are one record: each person's, and all together.
+const (
+	maxViewsEach = 50
+	maxViews     = 1000
+)
+
+// ErrViews says that there are as many views as can be.
+var ErrViews = errors.New("too many views")
+
+// Views returns the views in the order in which they were made.
+func (s *Store) Views() []View { return addedTo[View](s, keys.Views) }
+
+// PutView stores a view after all others, in the place of one of its user's with that name. It is on disk when PutView
+// returns.
+func (s *Store) PutView(v View, now time.Time) (View, error) {
+	v.ID, v.Made = NewID()[:8], now.UTC().Truncate(time.Second)
+	err := changeAdded(s, keys.Views, func(list []View) ([]View, error) {
+		list = slices.DeleteFunc(list, func(o View) bool { return o.User == v.User && strings.EqualFold(o.Name, v.Name) })
+		each := 0
+		for _, o := range list {
+			if o.User == v.User {
+				each++
+			}
+		}
+		if each >= maxViewsEach {
+			return nil, fmt.Errorf("%w: %d are kept", ErrViews, maxViewsEach)
+		}
+		if len(list) >= maxViews {
+			return nil, fmt.Errorf("%w: %d are kept for all users", ErrViews, maxViews)
+		}
+		return append(list, v), nil
+	})
+	return v, err
+}
+
+// DeleteView deletes a view of a user by its id. The error is ErrNotFound if there is none.
+func (s *Store) DeleteView(user, id string) error {
+	return deleteAdded(s, keys.Views, func(v View) bool { return v.User == user && v.ID == id })
 }

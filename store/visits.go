@@ -354,3 +354,12 @@ func (s *Store) deleteVisits(k page.Key) {
 		_ = s.kv.Apply(b)
 	}
 }
+
+// flushCounts queues the counts and visits held in memory, for a caller that goes on to read or sync them. What the
+// queue refuses stays in memory, and the housekeeper tries again.
+func (s *Store) flushCounts() {
+	s.recordRepeated()
+	if !s.flushVisits() || !s.tallies.Write() {
+		s.wakeHousekeeper()
+	}
+}

@@ -21,8 +21,6 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/store/lru"
-
-	"github.com/readthru/readthru/store/wire"
 )
 
 // DefaultMemory is Options.Memory unless that is set.
@@ -84,13 +82,6 @@ func Class(key string) string {
 		}
 	}
 	return ""
-}
-
-// Totals returns the totals with everything in the queue.
-func (k *DB) Totals() Totals {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return k.live.Clone()
 }
 
 // Close closes the database: it lets the writer and the readers end and closes the engine. The second of two calls does
@@ -165,34 +156,3 @@ func (k *DB) Closed() bool {
 
 // Engine returns the database. It is nil if the store works in memory only.
 func (k *DB) Engine() *badger.DB { return k.db }
-
-// Decoded returns the memory of [Decode].
-func (k *DB) Decoded() *lru.Cache[string, any] { return k.decoded }
-
-// Decode returns the record of a key as a T, or ErrNotFound. It is shared: never change it. Records that are read with
-// every request (pages, hosts, names) are kept in memory as the values they stand for, and which of them are not there.
-// A write to a key takes it out; so what is kept says what [DB.Get] would.
-func Decode[T any](k *DB, key string) (*T, error) {
-	if v, ok := k.decoded.Get(key); ok {
-		if record, there := v.(*T); there {
-			return record, nil
-		}
-		return nil, ErrNotFound
-	}
-	seq := k.Changes()
-	var kept any // nil: not there
-	record := new(T)
-	value, err := k.Get(key)
-	if err == nil {
-		if !wire.Unmarshal(value, record) {
-			k.Damaged.Add(1)
-			return nil, ErrNotFound
-		}
-		kept = record
-	}
-	k.IfUnchanged(seq, func() { k.decoded.Add(key, kept, int64(len(key)+2*len(value)+256)) })
-	if err != nil {
-		return nil, err
-	}
-	return record, nil
-}

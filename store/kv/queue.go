@@ -109,21 +109,3 @@ func (k *DB) Queued() int64 {
 	defer k.mu.RUnlock()
 	return k.queued
 }
-
-// Changes counts the changes that were queued, and those that were given up. A reader that wants to keep in memory what
-// it reads calls it first: see [DB.IfUnchanged].
-func (k *DB) Changes() uint64 {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	return k.seq
-}
-
-// IfUnchanged calls keep unless the queue has changed: keep keeps in memory what a caller read, unless something was
-// queued or given up since changed returned seq: what was read may lack that.
-func (k *DB) IfUnchanged(seq uint64, keep func()) {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	if k.seq == seq && !k.shut {
-		keep()
-	}
-}

@@ -61,3 +61,10 @@ func readTotals(k *DB) (t Totals, ok bool) {
 	value, err := k.read(totalsKey)
 	return t, err == nil && json.Unmarshal(value, &t) == nil
 }
+
+// Totals returns the totals with everything in the queue.
+func (k *DB) Totals() Totals {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.live.Clone()
+}

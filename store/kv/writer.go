@@ -386,19 +386,6 @@ func (k *DB) GivenUp() uint64 {
 	return k.drops
 }
 
-// IfKept calls f, which keeps in memory what a caller wrote, unless writes were given up since GivenUp returned drops:
-// what the caller wrote may be among them, or be made of them. What f keeps goes with the next that are given up. It
-// reports whether it called f.
-func (k *DB) IfKept(drops uint64, f func()) bool {
-	k.mu.RLock()
-	defer k.mu.RUnlock()
-	if k.drops != drops {
-		return false
-	}
-	f()
-	return true
-}
-
 // settleLocked takes batches that the writer has committed or dropped out of the overlay and the queue's count. A key
 // that was queued again since stays. The caller holds mu.
 func (k *DB) settleLocked(batches []*Batch) {
