@@ -115,17 +115,6 @@ func (x *incoming) masked() string {
 	return x.target
 }
 
-// signIn returns the user who signs in with a field of credentials, and takes the session that the credentials name.
-// Without users everybody is nobody, and nothing is read unless there is a field.
-func (x *exchange) signIn(field string) (users.Login, *strict.Refusal) {
-	if field == "" && x.p.o.Users.Open() {
-		return users.Login{}, nil
-	}
-	user, session, bad := signIn(x.r.Context(), x.p.o.Users, x.r.RemoteAddr, field)
-	x.session = cmp.Or(session, x.session)
-	return user, bad
-}
-
 // errSignedOut ends a request whose user is gone.
 var errSignedOut = errors.New("the user was removed, or what they signed in with")
 
@@ -357,69 +346,6 @@ func (x *incoming) prepare() {
 	case r.ContentLength == 0:
 		r.Body = http.NoBody // an empty HTTP/2 body would prevent cache hits and retries
 	}
-}
-
-// answerPage fetches the page of a request in markdown or text and sends it. A response that is not a page passes
-// unchanged.
-func (x *exchange) answerPage(want fetch.Request) {
-	r := x.r
-	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
-	want.Force = httpfield.Has(r.Header, "Cache-Control", "no-cache") || r.Header["Cache-Control"] == nil &&
-		httpfield.Has(r.Header, "Pragma", "no-cache")
-	want.CacheOnly = x.s.terms.Offline
-	want.NoStore = httpfield.Has(r.Header, "Cache-Control", "no-store")
-	want.User = x.rec.User
-	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.asked.MaxTokens, x.asked.View, x.asked.Render,
-		x.session, r.UserAgent()
-	want.Patient = x.asked.Mode == "" && form.TakesAnything(r.Header)
-	want.Repeat = x.repeats()
-	ctx, hints := withEarlyHints(r.Context(), x)
-	answer, err := x.p.o.Fetch.Page(ctx, want)
-	hints.stop()
-	if err != nil {
-		x.fail(r.URL, err)
-		return
-	}
-	if answer.Response == nil {
-		httpfield.AddVary(answer.Header, form.VaryBy(r.URL, r.Header, x.asked)...)
-	}
-	x.send(answer)
-}
-
-// passThrough streams the cache's response to the client as the origin made it, or that of the origin if the host is to
-// be left alone. If observe is set, a page in it is stored in the background.
-func (x *exchange) passThrough(observe, alone bool) {
-	if !httpfield.RemoveOurTags(x.r.Header) {
-		x.refuse(&strict.Refusal{
-			Status: http.StatusPreconditionFailed, Title: "Precondition failed",
-			Detail: "If-Match names the markdown of the page. This request is for what the origin has.",
-		})
-		return
-	}
-	ctx, hints := withEarlyHints(x.r.Context(), x)
-	req := x.r.WithContext(ctx)
-	send := x.p.head
-	if alone {
-		send = x.p.o.Transport.RoundTrip
-	}
-	resp, err := send(req)
-	hints.stop()
-	if err != nil {
-		x.fail(x.r.URL, err)
-		return
-	}
-	outcome := cache.OutcomeOf(resp)
-	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK &&
-		page.KindOf(resp.Header.Get("Content-Type")) == page.HTML {
-		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session, x.rec.User)
-	} else if !alone {
-		x.offer(outcome.Reuse, nil, resp.ContentLength)
-	}
-	if t := resp.Header.Get("Content-Type"); x.asked.Mode == "raw" && (page.IsPage(t) || fetch.Readable(t)) {
-		resp.Header = resp.Header.Clone()
-		resp.Header.Add("X-Readthru-Warning", fetch.WarnUnfiltered)
-	}
-	x.stream(resp, outcome)
 }
 
 // shortUpload is the length of content, in bytes, that is received before a request is answered.

@@ -14,10 +14,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/fetch"
-	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/httpfield"
-	"github.com/readthru/readthru/internal/journal"
-	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/proxy/repeat"
 	"github.com/readthru/readthru/store"
 )
@@ -175,21 +172,6 @@ func (c *framedConn) readBehind(p []byte) (int, error) {
 	return 0, os.ErrDeadlineExceeded
 }
 
-// SetReadDeadline implements [net.Conn]. One in the past is how net/http ends a read that waits. One for an idle
-// connection is when it leaves net/http at the latest.
-func (c *framedConn) SetReadDeadline(t time.Time) error {
-	if c.idle.Load() && c.idles() {
-		c.parks, t = true, time.Now().Add(parkTime)
-	}
-	err := c.Conn.SetReadDeadline(t)
-	f := &c.fast
-	f.mu.Lock()
-	f.aborted = !t.IsZero() && t.Before(time.Now())
-	f.mu.Unlock()
-	f.changed.Broadcast()
-	return err
-}
-
 // giveAgain answers, the fast way, a request whose head is exactly b, if an equal one got an answer that still holds.
 // It reports whether it did: if not, net/http gets the bytes.
 func (c *framedConn) giveAgain(b []byte) bool {
@@ -244,23 +226,6 @@ func (c *framedConn) writeAgain(a *repeat.Answer, content repeat.Content, now ti
 	_, err := c.writeBehind(content.Rest)
 	c.out.held = nil
 	return err
-}
-
-// Close closes the connection, unless it leaves net/http to be parked. An answer that is being given again may be
-// finished first.
-func (c *framedConn) Close() error {
-	if c.fast.state.CompareAndSwap(leaving, waiting) {
-		go fault.Contain("proxy: end parking", func() {
-			if fault.Catch("proxy: park a connection", func() error { c.fast.s.park(c); return nil }) != nil {
-				_ = c.Conn.Close() // its client must not wait for ever
-			}
-		})()
-		return nil
-	}
-	if c.fast.state.CompareAndSwap(giving, closing) {
-		return c.SetWriteDeadline(time.Now().Add(closeTime)) // which the pace leaves alone
-	}
-	return c.Conn.Close()
 }
 
 // pass looks at bytes that net/http is about to get, for the fast way of later requests. begins says that a request
@@ -517,54 +482,6 @@ func (t *taking) stored(body []byte) repeat.Stored {
 		return repeat.Stored{}
 	}
 	return repeat.Stored{Sum: sum, Length: int(length)}
-}
-
-// given counts an answer that is given again, as [exchange.end] counts what is given first.
-type given struct {
-	p       *Proxy
-	rec     *journal.Entry // of the first time
-	session string
-	inside  bool
-	page    pageTokens
-	reuse   *cache.Reuse
-	repeat  *fetch.Repeat // nil if package fetch was not asked
-	meter   *users.Meter  // nil: the answer is no user's
-
-	unlogged unlogged // guarded by the repeatLog's mu
-}
-
-// may is called before each fast repetition of an answer that a user asks for. It counts the request, and is false when
-// the user's limit is reached.
-func (g *given) may(now time.Time) bool {
-	return (!g.page.page || g.meter.AskPage(now) == nil) && g.meter.Ask(now) == nil
-}
-
-// again is called after each fast repetition of an answer. It counts it everywhere where the first answer was counted.
-func (g *given) again(now time.Time, took time.Duration, err error) {
-	p := g.p
-	p.stats.total.Add(1)
-	if g.inside && !g.rec.Hidden {
-		p.stats.intercepted.Add(1)
-	}
-	g.reuse.Repeated(now)
-	if g.repeat != nil {
-		g.repeat.Repeated(now)
-	}
-	p.sessions.count(g.session, func(st *SessionStats) { st.add(g.rec, g.page) })
-	p.journal.Again(g.rec, now, took, err != nil)
-	if g.rec.Hidden {
-		g.meter.Count(now, useOf(g.rec.BytesOut, g.page))
-		return
-	}
-	if err != nil {
-		g.meter.Count(now, useOf(0, g.page))
-		rec := *g.rec
-		rec.Time, rec.MS, rec.Error, rec.BytesOut = now.UTC(), took.Milliseconds(), journal.Gone, 0
-		writeLog(p.log, "", &rec)
-		return
-	}
-	g.meter.Count(now, useOf(g.rec.BytesOut, g.page))
-	p.repeatLog.add(g, now, took)
 }
 
 // DropAnswers drops the answers that would be given again, the fast way: what decided them has changed, such as rules

@@ -3,7 +3,9 @@ package proxy
 import (
 	"net"
 	"sync/atomic"
+	"time"
 
+	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/pace"
 	"github.com/readthru/readthru/proxy/strict"
 )
@@ -81,4 +83,44 @@ func (c *framedConn) CloseWrite() error {
 		return h.CloseWrite()
 	}
 	return c.Close()
+}
+
+// SetReadDeadline implements [net.Conn]. One in the past is how net/http ends a read that waits. One for an idle
+// connection is when it leaves net/http at the latest.
+func (c *framedConn) SetReadDeadline(t time.Time) error {
+	if c.idle.Load() && c.idles() {
+		c.parks, t = true, time.Now().Add(parkTime)
+	}
+	err := c.Conn.SetReadDeadline(t)
+	f := &c.fast
+	f.mu.Lock()
+	f.aborted = !t.IsZero() && t.Before(time.Now())
+	f.mu.Unlock()
+	f.changed.Broadcast()
+	return err
+}
+
+// Close closes the connection, unless it leaves net/http to be parked. An answer that is being given again may be
+// finished first.
+func (c *framedConn) Close() error {
+	if c.fast.state.CompareAndSwap(leaving, waiting) {
+		go fault.Contain("proxy: end parking", func() {
+			if fault.Catch("proxy: park a connection", func() error { c.fast.s.park(c); return nil }) != nil {
+				_ = c.Conn.Close() // its client must not wait for ever
+			}
+		})()
+		return nil
+	}
+	if c.fast.state.CompareAndSwap(giving, closing) {
+		return c.SetWriteDeadline(time.Now().Add(closeTime)) // which the pace leaves alone
+	}
+	return c.Conn.Close()
+}
+
+// SetWriteDeadline implements [net.Conn], for what is gathered too.
+func (c *framedConn) SetWriteDeadline(t time.Time) error {
+	if c.paced {
+		return c.Conn.SetWriteDeadline(t)
+	}
+	return c.pace.SetWriteDeadline(c.Conn, t)
 }

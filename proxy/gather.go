@@ -2,8 +2,8 @@ package proxy
 
 import (
 	"net"
+	"net/http"
 	"sync"
-	"time"
 )
 
 const (
@@ -77,14 +77,6 @@ func (c *framedConn) send(p []byte) (int, error) {
 	return c.pace.Write(c.Conn, p)
 }
 
-// SetWriteDeadline implements [net.Conn], for what is gathered too.
-func (c *framedConn) SetWriteDeadline(t time.Time) error {
-	if c.paced {
-		return c.Conn.SetWriteDeadline(t)
-	}
-	return c.pace.SetWriteDeadline(c.Conn, t)
-}
-
 // writeBehind writes the bytes held back and then p. A TCP connection gets both in one gathering system call, without a
 // copy. A TLS connection gets as much as fills one record, and then the rest.
 func (c *framedConn) writeBehind(p []byte) (n int, err error) {
@@ -114,3 +106,21 @@ var (
 	heads   = sync.Pool{New: func() any { return new([maxHeld]byte) }}
 	records = sync.Pool{New: func() any { return new([maxRecord]byte) }}
 )
+
+// gather makes the head and a content of this length, a short response, leave in one write, where possible. The whole
+// content must be in memory. The caller calls release after writing it. With content in the request an interim response
+// may be due, so that nothing is held back.
+func (x *exchange) gather(length int64) (release func()) {
+	if x.conn == nil || length <= gatherOver || x.r.ContentLength != 0 {
+		return func() {}
+	}
+	flusher, ok := x.w.(http.Flusher)
+	if !ok {
+		return func() {}
+	}
+	x.conn.gather()
+	return func() {
+		flusher.Flush() // net/http's buffer joins the bytes held back
+		x.conn.release()
+	}
+}

@@ -141,3 +141,6 @@ func (x *exchange) writeRecord() {
 	x.tell()
 	x.meter.Count(x.began, useOf(x.rec.BytesOut, tokensOf(x.page)))
 }
+
+// Journal returns what is told of the last requests.
+func (p *Proxy) Journal() *journal.Journal { return p.journal }

@@ -151,9 +151,6 @@ func (p *Proxy) Stats() Stats {
 // Open returns the number of requests in progress, without tunnels.
 func (p *Proxy) Open() int64 { return p.open.Load() }
 
-// Journal returns what is told of the last requests.
-func (p *Proxy) Journal() *journal.Journal { return p.journal }
-
 // Serve accepts connections on l until ctx ends. Then it stops accepting, waits up to 30 s for requests in progress,
 // including intercepted ones, closes tunnels and relays, and returns nil. It closes l. It may be called concurrently
 // for several listeners.

@@ -17,6 +17,7 @@ import (
 	"github.com/readthru/readthru/internal/httpfield"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/proxy/form"
 	"github.com/readthru/readthru/proxy/strict"
 )
 
@@ -91,24 +92,6 @@ func (x *incoming) conditional(h http.Header, body []byte) (int, []byte) {
 		return status, nil
 	}
 	return status, body
-}
-
-// gather makes the head and a content of this length, a short response, leave in one write, where possible. The whole
-// content must be in memory. The caller calls release after writing it. With content in the request an interim response
-// may be due, so that nothing is held back.
-func (x *exchange) gather(length int64) (release func()) {
-	if x.conn == nil || length <= gatherOver || x.r.ContentLength != 0 {
-		return func() {}
-	}
-	flusher, ok := x.w.(http.Flusher)
-	if !ok {
-		return func() {}
-	}
-	x.conn.gather()
-	return func() {
-		flusher.Flush() // net/http's buffer joins the bytes held back
-		x.conn.release()
-	}
 }
 
 // bodyWriter writes content to the client of an exchange and counts it in the exchange's record.
@@ -339,3 +322,66 @@ const (
 	shortBody        = 16 << 10
 	shortStreamWrite = 4 << 10
 )
+
+// answerPage fetches the page of a request in markdown or text and sends it. A response that is not a page passes
+// unchanged.
+func (x *exchange) answerPage(want fetch.Request) {
+	r := x.r
+	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
+	want.Force = httpfield.Has(r.Header, "Cache-Control", "no-cache") || r.Header["Cache-Control"] == nil &&
+		httpfield.Has(r.Header, "Pragma", "no-cache")
+	want.CacheOnly = x.s.terms.Offline
+	want.NoStore = httpfield.Has(r.Header, "Cache-Control", "no-store")
+	want.User = x.rec.User
+	want.MaxTokens, want.View, want.Render, want.Session, want.Agent = x.asked.MaxTokens, x.asked.View, x.asked.Render,
+		x.session, r.UserAgent()
+	want.Patient = x.asked.Mode == "" && form.TakesAnything(r.Header)
+	want.Repeat = x.repeats()
+	ctx, hints := withEarlyHints(r.Context(), x)
+	answer, err := x.p.o.Fetch.Page(ctx, want)
+	hints.stop()
+	if err != nil {
+		x.fail(r.URL, err)
+		return
+	}
+	if answer.Response == nil {
+		httpfield.AddVary(answer.Header, form.VaryBy(r.URL, r.Header, x.asked)...)
+	}
+	x.send(answer)
+}
+
+// passThrough streams the cache's response to the client as the origin made it, or that of the origin if the host is to
+// be left alone. If observe is set, a page in it is stored in the background.
+func (x *exchange) passThrough(observe, alone bool) {
+	if !httpfield.RemoveOurTags(x.r.Header) {
+		x.refuse(&strict.Refusal{
+			Status: http.StatusPreconditionFailed, Title: "Precondition failed",
+			Detail: "If-Match names the markdown of the page. This request is for what the origin has.",
+		})
+		return
+	}
+	ctx, hints := withEarlyHints(x.r.Context(), x)
+	req := x.r.WithContext(ctx)
+	send := x.p.head
+	if alone {
+		send = x.p.o.Transport.RoundTrip
+	}
+	resp, err := send(req)
+	hints.stop()
+	if err != nil {
+		x.fail(x.r.URL, err)
+		return
+	}
+	outcome := cache.OutcomeOf(resp)
+	if observe && x.r.Method == http.MethodGet && resp.StatusCode == http.StatusOK &&
+		page.KindOf(resp.Header.Get("Content-Type")) == page.HTML {
+		x.p.o.Fetch.Observe(req, resp, x.r.UserAgent(), x.session, x.rec.User)
+	} else if !alone {
+		x.offer(outcome.Reuse, nil, resp.ContentLength)
+	}
+	if t := resp.Header.Get("Content-Type"); x.asked.Mode == "raw" && (page.IsPage(t) || fetch.Readable(t)) {
+		resp.Header = resp.Header.Clone()
+		resp.Header.Add("X-Readthru-Warning", fetch.WarnUnfiltered)
+	}
+	x.stream(resp, outcome)
+}

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -110,4 +111,15 @@ func challenge(detail string) *strict.Refusal {
 		Detail: detail,
 		Header: http.Header{"Proxy-Authenticate": {`Basic realm="readthru", charset="UTF-8"`}},
 	}
+}
+
+// signIn returns the user who signs in with a field of credentials, and takes the session that the credentials name.
+// Without users everybody is nobody, and nothing is read unless there is a field.
+func (x *exchange) signIn(field string) (users.Login, *strict.Refusal) {
+	if field == "" && x.p.o.Users.Open() {
+		return users.Login{}, nil
+	}
+	user, session, bad := signIn(x.r.Context(), x.p.o.Users, x.r.RemoteAddr, field)
+	x.session = cmp.Or(session, x.session)
+	return user, bad
 }

@@ -6,7 +6,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/users"
 )
 
 // logEvery is how long the log lines of answers that are given again wait for more of the same answer.
@@ -68,4 +72,52 @@ func (l *repeatLog) flush(ctx context.Context) {
 		}
 		l.log.Handler().Handle(ctx, line) //nolint:errcheck // as the log itself does
 	}
+}
+
+// given counts an answer that is given again, as [exchange.end] counts what is given first.
+type given struct {
+	p       *Proxy
+	rec     *journal.Entry // of the first time
+	session string
+	inside  bool
+	page    pageTokens
+	reuse   *cache.Reuse
+	repeat  *fetch.Repeat // nil if package fetch was not asked
+	meter   *users.Meter  // nil: the answer is no user's
+
+	unlogged unlogged // guarded by the repeatLog's mu
+}
+
+// may is called before each fast repetition of an answer that a user asks for. It counts the request, and is false when
+// the user's limit is reached.
+func (g *given) may(now time.Time) bool {
+	return (!g.page.page || g.meter.AskPage(now) == nil) && g.meter.Ask(now) == nil
+}
+
+// again is called after each fast repetition of an answer. It counts it everywhere where the first answer was counted.
+func (g *given) again(now time.Time, took time.Duration, err error) {
+	p := g.p
+	p.stats.total.Add(1)
+	if g.inside && !g.rec.Hidden {
+		p.stats.intercepted.Add(1)
+	}
+	g.reuse.Repeated(now)
+	if g.repeat != nil {
+		g.repeat.Repeated(now)
+	}
+	p.sessions.count(g.session, func(st *SessionStats) { st.add(g.rec, g.page) })
+	p.journal.Again(g.rec, now, took, err != nil)
+	if g.rec.Hidden {
+		g.meter.Count(now, useOf(g.rec.BytesOut, g.page))
+		return
+	}
+	if err != nil {
+		g.meter.Count(now, useOf(0, g.page))
+		rec := *g.rec
+		rec.Time, rec.MS, rec.Error, rec.BytesOut = now.UTC(), took.Milliseconds(), journal.Gone, 0
+		writeLog(p.log, "", &rec)
+		return
+	}
+	g.meter.Count(now, useOf(g.rec.BytesOut, g.page))
+	p.repeatLog.add(g, now, took)
 }
