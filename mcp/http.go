@@ -82,3 +82,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.http.ServeHTTP(w, r)
 }
+
+// requestKey is the key of the context of an HTTP request in the contexts of the tool calls that it carries.
+type requestKey struct{}
+
+// untilGone ends a call with the HTTP request that carries it. In the protocol before 2026-07-28 calls outlive the
+// request, for a client that reconnects; without sessions no client can.
+func untilGone(ctx context.Context, cancel context.CancelFunc) (leave func()) {
+	request, ok := ctx.Value(requestKey{}).(context.Context)
+	if !ok {
+		return func() {}
+	}
+	stop := context.AfterFunc(request, cancel) //nolint:contextcheck // it ends with the request as well
+	return func() { stop() }
+}
