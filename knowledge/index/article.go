@@ -10,6 +10,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/index/segment"
+	"github.com/readthru/readthru/page"
 )
 
 // maxPassages bounds the passages of a document. One of 32 MiB has some 19,000.
@@ -168,4 +169,13 @@ func decodeArticle(b []byte) (*Article, error) {
 		a.passages = append(a.passages, p)
 	}
 	return a, nil
+}
+
+// Article returns the record of a document, or store.ErrNotFound.
+func (x *Index) Article(key page.Key) (*Article, error) {
+	b, err := x.o.Records.Get(articleKey(key))
+	if err != nil {
+		return nil, err
+	}
+	return decodeArticle(b)
 }

@@ -3,6 +3,8 @@ package index
 import (
 	"encoding/binary"
 
+	"github.com/RoaringBitmap/roaring/v2"
+
 	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/page"
 )
@@ -120,4 +122,40 @@ func (n *names) number(name string) uint32 {
 		n.numbers[name] = i
 	}
 	return i
+}
+
+// Number returns a document's number. It stays the same until the document is deleted, and is given to no other.
+func (x *Index) Number(key page.Key) (uint32, bool) {
+	b, err := x.o.Records.Get(articleKey(key))
+	if err != nil {
+		return 0, false
+	}
+	n, _ := segment.Uvarint(b)
+	return uint32(n), true
+}
+
+// Document returns the document of a number.
+func (x *Index) Document(number uint32) (page.Key, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if int(number) >= len(x.docs.rows) || !x.docs.rows[number].live {
+		return page.Key{}, false
+	}
+	return x.docs.rows[number].key, true
+}
+
+// NumbersOf returns the numbers of those of some documents that are indexed.
+func (x *Index) NumbersOf(keys map[page.Key]struct{}) *roaring.Bitmap {
+	numbers := roaring.New()
+	if len(keys) == 0 {
+		return numbers
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for n, row := range x.docs.rows {
+		if _, ok := keys[row.key]; ok && row.live {
+			numbers.Add(uint32(n))
+		}
+	}
+	return numbers
 }

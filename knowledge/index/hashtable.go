@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"iter"
 	"math/bits"
+
+	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
 // hashTable finds live passages by the hash of their text. It keeps 8 bytes for each, with some room, and not the hash,
@@ -118,4 +120,12 @@ func (t *hashTable) numbers() iter.Seq[uint32] {
 			}
 		}
 	}
+}
+
+// table returns the table of the live passages of a kind.
+func (x *Index) table(kind segment.Kind) *hashTable {
+	if kind&segment.BarePassage != 0 {
+		return &x.bare
+	}
+	return &x.byHash
 }

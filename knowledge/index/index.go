@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"slices"
 	"sync"
@@ -134,41 +133,6 @@ type Index struct {
 
 // counters are the numbers given next to passages and documents. None is given twice.
 type counters struct{ passage, document uint32 }
-
-// sums are totals over the live passages.
-type sums struct {
-	passages           int
-	text, title, path  int64 // words
-	titled, underPaths int   // passages that have the field
-}
-
-// add counts, for the index, the lengths of a passage among those of all, or with sign -1 takes them out.
-func (s *sums) add(l segment.Lengths, sign int) {
-	s.passages += sign
-	s.text += int64(sign) * int64(l.Text)
-	s.title += int64(sign) * int64(l.Title)
-	s.path += int64(sign) * int64(l.Path)
-	if l.Title > 0 {
-		s.titled += sign
-	}
-	if l.Path > 0 {
-		s.underPaths += sign
-	}
-}
-
-// averages returns the average lengths of fields in the index, in words, by which scores are normalised; at least 1.
-// Titles and paths count only where there are some.
-func (s *sums) averages() segment.Averages {
-	mean := func(sum int64, n int) float64 {
-		if n == 0 {
-			return 1
-		}
-		return max(float64(sum)/float64(n), 1)
-	}
-	return segment.Averages{
-		Text: mean(s.text, s.passages), Title: mean(s.title, s.titled), Path: mean(s.path, s.underPaths),
-	}
-}
 
 // New returns an index that is not open.
 func New(o Options) *Index {
@@ -315,103 +279,6 @@ func DeletePrefix(r records, prefix string) error {
 	}
 }
 
-// Article returns the record of a document, or store.ErrNotFound.
-func (x *Index) Article(key page.Key) (*Article, error) {
-	b, err := x.o.Records.Get(articleKey(key))
-	if err != nil {
-		return nil, err
-	}
-	return decodeArticle(b)
-}
-
-// Number returns a document's number. It stays the same until the document is deleted, and is given to no other.
-func (x *Index) Number(key page.Key) (uint32, bool) {
-	b, err := x.o.Records.Get(articleKey(key))
-	if err != nil {
-		return 0, false
-	}
-	n, _ := segment.Uvarint(b)
-	return uint32(n), true
-}
-
-// Document returns the document of a number.
-func (x *Index) Document(number uint32) (page.Key, bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	if int(number) >= len(x.docs.rows) || !x.docs.rows[number].live {
-		return page.Key{}, false
-	}
-	return x.docs.rows[number].key, true
-}
-
-// Passages returns the numbers of all live passages, segment by segment, with the hashes that their vectors are kept
-// under. Passages that change during the walk may be among them or not.
-func (x *Index) Passages() iter.Seq2[uint32, [16]byte] {
-	return func(yield func(uint32, [16]byte) bool) {
-		x.mu.RLock()
-		segments := slices.Clone(x.segments)
-		x.mu.RUnlock()
-		for _, s := range segments {
-			x.mu.RLock()
-			dead := slices.Clone(s.Dead)
-			x.mu.RUnlock()
-			for i, number := range s.Numbers {
-				if !dead.Has(uint32(i)) && !yield(number, VectorHash(s.Hashes[i], s.Lengths[i].Kind&segment.BarePassage != 0)) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// table returns the table of the live passages of a kind.
-func (x *Index) table(kind segment.Kind) *hashTable {
-	if kind&segment.BarePassage != 0 {
-		return &x.bare
-	}
-	return &x.byHash
-}
-
-// PassagesByHash returns the live passages with a text hash: at most two, see passageFor.
-func (x *Index) PassagesByHash(hash [16]byte) (numbers []uint32) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	for _, t := range []*hashTable{&x.byHash, &x.bare} {
-		if n, ok := t.get(hash); ok {
-			numbers = append(numbers, n)
-		}
-	}
-	return numbers
-}
-
-// PassagesOf returns the passages of a document in its order; a passage that stands in it twice is there twice.
-func (x *Index) PassagesOf(key page.Key) []uint32 {
-	a, err := x.Article(key)
-	if err != nil {
-		return nil
-	}
-	numbers := make([]uint32, len(a.passages))
-	for i := range a.passages {
-		numbers[i] = a.passages[i].number
-	}
-	return numbers
-}
-
-// owners returns the documents that have a passage, ascending. The caller holds mu.
-func (x *Index) owners(s *segment.Segment, ord uint32) []uint32 {
-	shared := x.shared[s.Numbers[ord]]
-	if s.Dead.Has(ord) {
-		return nil
-	}
-	owners := make([]uint32, 0, len(shared)+1)
-	if !s.Orphans.Has(ord) {
-		owners = append(owners, s.Owners[ord])
-	}
-	owners = append(owners, shared...)
-	slices.Sort(owners)
-	return owners
-}
-
 // Stats are figures of an index.
 type Stats struct {
 	Documents int
@@ -435,20 +302,4 @@ func (x *Index) Stats() Stats {
 		s.Dead += seg.Len() - seg.Live
 	}
 	return s
-}
-
-// NumbersOf returns the numbers of those of some documents that are indexed.
-func (x *Index) NumbersOf(keys map[page.Key]struct{}) *roaring.Bitmap {
-	numbers := roaring.New()
-	if len(keys) == 0 {
-		return numbers
-	}
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	for n, row := range x.docs.rows {
-		if _, ok := keys[row.key]; ok && row.live {
-			numbers.Add(uint32(n))
-		}
-	}
-	return numbers
 }

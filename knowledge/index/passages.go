@@ -4,17 +4,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/RoaringBitmap/roaring/v2"
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
-
-	"github.com/RoaringBitmap/roaring/v2"
-
 	"github.com/readthru/readthru/store"
 )
 
@@ -324,4 +324,64 @@ func (x *Index) hashIn(number uint32) (hash [16]byte, ok bool) {
 		hash = s.Hashes[ord]
 	}
 	return hash, ok
+}
+
+// Passages returns the numbers of all live passages, segment by segment, with the hashes that their vectors are kept
+// under. Passages that change during the walk may be among them or not.
+func (x *Index) Passages() iter.Seq2[uint32, [16]byte] {
+	return func(yield func(uint32, [16]byte) bool) {
+		x.mu.RLock()
+		segments := slices.Clone(x.segments)
+		x.mu.RUnlock()
+		for _, s := range segments {
+			x.mu.RLock()
+			dead := slices.Clone(s.Dead)
+			x.mu.RUnlock()
+			for i, number := range s.Numbers {
+				if !dead.Has(uint32(i)) && !yield(number, VectorHash(s.Hashes[i], s.Lengths[i].Kind&segment.BarePassage != 0)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// PassagesByHash returns the live passages with a text hash: at most two, see passageFor.
+func (x *Index) PassagesByHash(hash [16]byte) (numbers []uint32) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, t := range []*hashTable{&x.byHash, &x.bare} {
+		if n, ok := t.get(hash); ok {
+			numbers = append(numbers, n)
+		}
+	}
+	return numbers
+}
+
+// PassagesOf returns the passages of a document in its order; a passage that stands in it twice is there twice.
+func (x *Index) PassagesOf(key page.Key) []uint32 {
+	a, err := x.Article(key)
+	if err != nil {
+		return nil
+	}
+	numbers := make([]uint32, len(a.passages))
+	for i := range a.passages {
+		numbers[i] = a.passages[i].number
+	}
+	return numbers
+}
+
+// owners returns the documents that have a passage, ascending. The caller holds mu.
+func (x *Index) owners(s *segment.Segment, ord uint32) []uint32 {
+	shared := x.shared[s.Numbers[ord]]
+	if s.Dead.Has(ord) {
+		return nil
+	}
+	owners := make([]uint32, 0, len(shared)+1)
+	if !s.Orphans.Has(ord) {
+		owners = append(owners, s.Owners[ord])
+	}
+	owners = append(owners, shared...)
+	slices.Sort(owners)
+	return owners
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -98,15 +99,6 @@ func (x *Index) search(ctx context.Context, q Query, allow *roaring.Bitmap) (*Re
 	return results, err
 }
 
-// degrade notes that something took no part in the search, and why.
-func (r *Results) degrade(how string, why error) {
-	if r.Degraded {
-		r.Reason += "; "
-	}
-	r.Degraded = true
-	r.Reason += how + ": " + why.Error()
-}
-
 // match is a passage found, with the documents it makes hits of.
 type match struct {
 	number uint32
@@ -196,4 +188,30 @@ func (x *Index) rest(found []match, q *Query, allow *roaring.Bitmap) []match {
 		}
 	}
 	return found
+}
+
+// Query asks for passages.
+type Query struct {
+	Text    string    // may be empty with a Subject: then all its passages are found
+	KB      string    // a knowledge base; empty: everything
+	Subject string    // only passages about it, in any case
+	Host    string    // only this host
+	Kind    string    // only documents of this kind
+	Since   time.Time // only what was fetched since
+	Limit   int       // documents; 0: 5, at most 1000
+	Chars   int       // of the first hit's passage; 0: as many as of others
+	Explain bool
+
+	// Metadata are values that the metadata of ingested texts must have, a number as it was written.
+	Metadata map[string]string
+
+	documents *roaring.Bitmap // with Metadata: those that have them
+	among     *roaring.Bitmap // only these passages, those about Subject; nil: any
+}
+
+// Within returns q for some documents and passages alone. nil means any; passages that do not have the words of q are
+// found, too.
+func (q Query) Within(documents, passages *roaring.Bitmap) Query {
+	q.documents, q.among = documents, passages
+	return q
 }

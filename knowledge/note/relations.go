@@ -2,11 +2,17 @@ package note
 
 import (
 	"cmp"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/readthru/readthru/knowledge/archive"
+	"github.com/readthru/readthru/page"
+	"github.com/readthru/readthru/store"
 )
 
 // passageNamed returns the end that a passage's id names: of a passage of a note that is the note.
@@ -98,4 +104,187 @@ func (r *Relation) name(e End) {
 	} else {
 		r.Other = e.ID()
 	}
+}
+
+// Relation says how a passage is related to a note, or to another passage. There is one of a type between two.
+type Relation struct {
+	Passage   string    `json:"passage"`         // its id, as in Hit.Passage
+	Note      string    `json:"note,omitempty"`  // the id of the note it is related to
+	Other     string    `json:"other,omitempty"` // or of the passage
+	Type      string    `json:"type"`            // lower-case letters, digits and _-, at most 64
+	Weight    float64   `json:"weight"`          // 1 unless said otherwise
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// RelationQuery selects relations: at least one of the first three is given, and all that are given hold.
+type RelationQuery struct {
+	Passage string // either end
+	Note    string
+	Type    string
+	Limit   int // 0: 50; at most 1000
+}
+
+// End is one end of a relation.
+type End string
+
+// EndOf returns the end that a note's id names. The error wraps ErrInvalid.
+func EndOf(id string) (End, error) {
+	b, err := hex.DecodeString(id)
+	if err != nil || len(b) != 16 {
+		return "", fmt.Errorf("note id %.40q: want 32 hex digits: %w", id, archive.ErrInvalid)
+	}
+	return "n" + End(b), nil
+}
+
+// PassageEnd returns the end that a passage is: of its hash the beginning is enough.
+func PassageEnd(k page.Key, hash [4]byte) End { return "p" + End(k[:]) + End(hash[:]) }
+
+// cutEnd takes an end from the beginning of a key's rest.
+func cutEnd(s string) (e End, rest string, ok bool) {
+	n := 0
+	switch {
+	case strings.HasPrefix(s, "n"):
+		n = 17
+	case strings.HasPrefix(s, "p"):
+		n = 37
+	}
+	if n == 0 || len(s) < n {
+		return "", "", false
+	}
+	return End(s[:n]), s[n:], true
+}
+
+// ID returns the end as people see it.
+func (e End) ID() string {
+	if e[0] == 'n' {
+		return hex.EncodeToString([]byte(e[1:]))
+	}
+	return hex.EncodeToString([]byte(e[1:9])) + "-" + hex.EncodeToString([]byte(e[33:]))
+}
+
+// tie is a relation by its ends.
+type tie struct {
+	from, to End
+	kind     string
+}
+
+// keys returns the keys of a relation: by each of its ends, and by its type.
+func (l tie) keys() []string {
+	return []string{
+		relationPrefix + string(l.from) + l.kind + "\x00" + string(l.to),
+		reversePrefix + string(l.to) + l.kind + "\x00" + string(l.from),
+		byTypePrefix + l.kind + "\x00" + string(l.from) + string(l.to),
+	}
+}
+
+// tieRecord is what each of a tie's keys holds.
+type tieRecord struct {
+	Weight float64   `json:"w"`
+	Time   time.Time `json:"t"`
+}
+
+// readTie reads a key under one of the three prefixes.
+func readTie(prefix, key string) (l tie, ok bool) {
+	rest := key[len(prefix):]
+	if prefix == byTypePrefix {
+		if l.kind, rest, ok = strings.Cut(rest, "\x00"); !ok {
+			return l, false
+		}
+		if l.from, rest, ok = cutEnd(rest); ok {
+			l.to, rest, ok = cutEnd(rest)
+		}
+		return l, ok && rest == ""
+	}
+	var tail string
+	if l.from, tail, ok = cutEnd(rest); !ok {
+		return l, false
+	}
+	if l.kind, tail, ok = strings.Cut(tail, "\x00"); !ok {
+		return l, false
+	}
+	if l.to, tail, ok = cutEnd(tail); !ok || tail != "" {
+		return l, false
+	}
+	if prefix == reversePrefix {
+		l.from, l.to = l.to, l.from
+	}
+	return l, true
+}
+
+// Forget drops the relations of a document's passages, or of those of them whose hash begins so. Notes stay.
+func (s *Store) Forget(k page.Key, hash []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ends := "p" + string(k[:]) + string(hash)
+	if err := s.drop(relationPrefix + ends); err != nil {
+		return err
+	}
+	return s.drop(reversePrefix + ends)
+}
+
+// drop deletes the relations found under a key's beginning.
+func (s *Store) drop(beginning string) error {
+	prefix := relationPrefix
+	if strings.HasPrefix(beginning, reversePrefix) {
+		prefix = reversePrefix
+	}
+	var changes []store.Change
+	s.records.Keys(beginning, "", func(key string) bool {
+		if l, ok := readTie(prefix, key); ok {
+			for _, key := range l.keys() {
+				changes = append(changes, store.Change{Key: key, Gone: true})
+			}
+		}
+		return true
+	})
+	for chunk := range slices.Chunk(changes, 3*500) {
+		if err := s.records.Apply(chunk...); err != nil {
+			return fmt.Errorf("delete relations: %w", err)
+		}
+	}
+	return nil
+}
+
+// put puts a relation in the place of the one between the same two of the same type.
+func (s *Store) put(l tie, r tieRecord) error {
+	value, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	var changes []store.Change
+	for _, key := range l.keys() {
+		changes = append(changes, store.Change{Key: key, Value: value})
+	}
+	return s.records.Apply(changes...)
+}
+
+// walk calls f for the relations of an end (either one), or of a type when e is empty, until f returns false.
+func (s *Store) walk(e End, kind string, f func(tie, tieRecord) bool) {
+	more := true
+	walk := func(prefix, beginning string) {
+		s.records.Walk(beginning, "", func(key string, value []byte) bool {
+			l, ok := readTie(prefix, key)
+			var r tieRecord
+			if !ok || kind != "" && l.kind != kind || json.Unmarshal(value, &r) != nil {
+				return true
+			}
+			more = f(l, r)
+			return more
+		})
+	}
+	if e == "" {
+		walk(byTypePrefix, byTypePrefix+kind+"\x00")
+		return
+	}
+	walk(relationPrefix, relationPrefix+string(e))
+	if more {
+		walk(reversePrefix, reversePrefix+string(e))
+	}
+}
+
+// isRelationType reports whether a relation may be of a type.
+func isRelationType(s string) bool {
+	return s != "" && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
 }

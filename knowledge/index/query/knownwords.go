@@ -189,3 +189,23 @@ func isASCII(s string) bool {
 	}
 	return true
 }
+
+// fewKnown reports whether there are words of a query that the index does not know, and few that it does, so that other
+// forms of them may find more.
+func fewKnown(q *Parsed, df []int) bool {
+	known, unknown := 0, 0
+	for i := range q.Terms {
+		t := &q.Terms[i]
+		switch {
+		case SaysLittle(t.Form):
+		case df[i] > seldom || t.Prefix:
+			known++
+			if t.mayBeMeant(df[i]) {
+				unknown++
+			}
+		case t.spellable():
+			unknown++
+		}
+	}
+	return unknown > 0 && known <= enoughWords
+}

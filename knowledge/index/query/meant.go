@@ -181,3 +181,8 @@ func anagrams(a, b string) bool {
 	slices.Sort(letters[1])
 	return bytes.Equal(letters[0], letters[1])
 }
+
+// mayBeMeant reports whether other words are looked for in place of a word that df passages have.
+func (t *Term) mayBeMeant(df int) bool {
+	return t.spellable() && (df <= seldom || df <= seldomJoined && utf8.RuneCountInString(t.Form) >= 2*minPart)
+}

@@ -101,27 +101,8 @@ func (s *speller) respell(q *Parsed, df []int) []Term {
 	return terms
 }
 
-// fewKnown reports whether there are words of a query that the index does not know, and few that it does, so that other
-// forms of them may find more.
-func fewKnown(q *Parsed, df []int) bool {
-	known, unknown := 0, 0
-	for i := range q.Terms {
-		t := &q.Terms[i]
-		switch {
-		case SaysLittle(t.Form):
-		case df[i] > seldom || t.Prefix:
-			known++
-			if t.mayBeMeant(df[i]) {
-				unknown++
-			}
-		case t.spellable():
-			unknown++
-		}
-	}
-	return unknown > 0 && known <= enoughWords
-}
-
-// mayBeMeant reports whether other words are looked for in place of a word that df passages have.
-func (t *Term) mayBeMeant(df int) bool {
-	return t.spellable() && (df <= seldom || df <= seldomJoined && utf8.RuneCountInString(t.Form) >= 2*minPart)
+// spellable reports whether a word may be a misspelt one: letters alone, and not too few.
+func (t *Term) spellable() bool {
+	return !t.Prefix && !t.insisted && !t.half && t.Language == 0 && !SaysLittle(t.Form) &&
+		utf8.RuneCountInString(t.Form) >= minSpelt && onlyLetters(t.Form)
 }

@@ -3,7 +3,6 @@ package query
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/readthru/readthru/knowledge/analysis"
 )
@@ -14,10 +13,4 @@ func SaysLittle(word string) bool { return analysis.StopWords[word] || analysis.
 // onlyLetters reports whether a word is made of letters whose words have spaces between them.
 func onlyLetters(word string) bool {
 	return strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) || r > 0x24f }) < 0
-}
-
-// spellable reports whether a word may be a misspelt one: letters alone, and not too few.
-func (t *Term) spellable() bool {
-	return !t.Prefix && !t.insisted && !t.half && t.Language == 0 && !SaysLittle(t.Form) &&
-		utf8.RuneCountInString(t.Form) >= minSpelt && onlyLetters(t.Form)
 }

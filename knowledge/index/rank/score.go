@@ -251,17 +251,3 @@ func (l *termList) worth(c *segment.Chunk, i int, norms *norms, length segment.L
 	}
 	return factor * saturated(weighted(c, i, norms, length))
 }
-
-// weighted returns the weighted number of occurrences that a posting stands for.
-func weighted(c *segment.Chunk, i int, norms *norms, length segment.Lengths) float32 {
-	count := c.Count[i]
-	tf := float32(count & 15)
-	if count&15 == segment.TextEscape {
-		tf += float32(c.Extra[i])
-	}
-	w := tf * norms.text[length.Text]
-	if count > 15 {
-		w += float32(count>>4&3)*norms.title[length.Title] + float32(count>>6)*norms.path[length.Path]
-	}
-	return w
-}

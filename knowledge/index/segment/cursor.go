@@ -103,3 +103,23 @@ func CursorsOf(lists []*List) []*Cursor {
 	}
 	return cursors
 }
+
+// Common calls f for the passages that all cursors have, until f returns false.
+func Common(cursors []*Cursor, f func(ord uint32) bool) error {
+	for ord := uint32(0); ; ord++ {
+		for i := 0; i < len(cursors); {
+			at, ok := cursors[i].Seek(ord)
+			if !ok {
+				return cursors[i].Err
+			}
+			if at > ord {
+				ord, i = at, 0
+				continue
+			}
+			i++
+		}
+		if !f(ord) {
+			return nil
+		}
+	}
+}

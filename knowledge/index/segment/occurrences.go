@@ -14,26 +14,6 @@ func Occurrences(lists []*List, offsets []int, f func(ord uint32, title, text in
 	})
 }
 
-// Common calls f for the passages that all cursors have, until f returns false.
-func Common(cursors []*Cursor, f func(ord uint32) bool) error {
-	for ord := uint32(0); ; ord++ {
-		for i := 0; i < len(cursors); {
-			at, ok := cursors[i].Seek(ord)
-			if !ok {
-				return cursors[i].Err
-			}
-			if at > ord {
-				ord, i = at, 0
-				continue
-			}
-			i++
-		}
-		if !f(ord) {
-			return nil
-		}
-	}
-}
-
 // OccurrencesIn returns how often the terms stand at the offsets from each other in the title and the text of a
 // passage.
 func OccurrencesIn(ord uint32, cursors []*Cursor, offsets []int) (title, text int) {

@@ -61,11 +61,6 @@ func (s *Segment) Own(ord uint32, owners []uint32) {
 // Bounds says what a posting in a passage of these lengths is worth at most, as a number of 255ths that a chunk keeps.
 type Bounds func(p *Posting, l Lengths) uint8
 
-// writer returns a writer for the terms of the segment, whose table is complete.
-func (s *Segment) writer(bound Bounds, out func([]byte) error) *writer {
-	return &writer{out: out, bound: func(p *Posting) uint8 { return bound(p, s.Lengths[p.ord]) }}
-}
-
 // Changeable returns a copy of the segment whose owners can be changed without its own.
 func (s *Segment) Changeable() *Segment {
 	return &Segment{

@@ -247,53 +247,6 @@ func blockOf(refs []blockRef, term string) int {
 	return max(i, 0)
 }
 
-// List is the postings of a term in a segment: its entry's parts, one or more blocks.
-type List struct {
-	entry
-	parts [][]byte // chunks of each part
-}
-
-// FormBit returns the bit of a form in the postings of a list, or 0 if no posting has the form.
-func (l *List) FormBit(form string) uint8 {
-	if i := slices.Index(l.Forms, form); i >= 0 {
-		return 1 << i
-	}
-	if l.others {
-		return otherFormBit
-	}
-	return 0
-}
-
-// FormBits returns the bits of the forms that begin with prefix.
-func (l *List) FormBits(prefix string) (bits uint8) {
-	for i, f := range l.Forms {
-		if strings.HasPrefix(f, prefix) {
-			bits |= 1 << i
-		}
-	}
-	if l.others && strings.HasPrefix(l.Term, prefix) {
-		bits |= otherFormBit
-	}
-	return bits
-}
-
-// Bound returns the greatest of the bounds of the list's chunks.
-func (l *List) Bound() (bound uint8, err error) {
-	var c Chunk
-	for _, b := range l.parts {
-		for len(b) > 0 {
-			if b, err = c.head(b, l.several()); err != nil {
-				return 0, err
-			}
-			bound = max(bound, c.bound)
-		}
-	}
-	return bound, nil
-}
-
-// Has reports whether a word is one of the list.
-func (l *List) Has(form string) bool { return l.others || slices.Contains(l.Forms, form) }
-
 // find returns the postings of a term, or nil if the segment does not have it.
 func find(refs []blockRef, blocks blockSource, term string) (*List, error) {
 	l, err := walkTerms(refs, blocks, term)()
@@ -387,21 +340,7 @@ func walkForms(refs []blockRef, blocks blockSource, prefix string, most *int, f 
 	return nil
 }
 
-// Each decodes the postings of a list, chunk by chunk.
-func (l *List) Each(c *Chunk, f func(c *Chunk) error) error {
-	for _, b := range l.parts {
-		for len(b) > 0 {
-			var err error
-			if b, err = c.head(b, l.several()); err != nil {
-				return err
-			}
-			if err = c.decode(l.several()); err != nil {
-				return err
-			}
-			if err = f(c); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+// writer returns a writer for the terms of the segment, whose table is complete.
+func (s *Segment) writer(bound Bounds, out func([]byte) error) *writer {
+	return &writer{out: out, bound: func(p *Posting) uint8 { return bound(p, s.Lengths[p.ord]) }}
 }
