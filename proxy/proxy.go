@@ -23,8 +23,6 @@ import (
 	"github.com/readthru/readthru/proxy/repeat"
 	"github.com/readthru/readthru/proxy/strict"
 	"github.com/readthru/readthru/store"
-
-	"github.com/readthru/readthru/proxy/form"
 )
 
 // Times and bounds of a listener's connections.
@@ -218,12 +216,4 @@ func (p *Proxy) ServeSession(ctx context.Context, l net.Listener, terms Terms) e
 	s.giving.Lock() // for good
 	p.repeatLog.flush(context.WithoutCancel(ctx))
 	return failed
-}
-
-// head returns the cache's response to req. The caller closes its body.
-func (p *Proxy) head(req *http.Request) (*http.Response, error) {
-	if p.o.Fetch != nil && form.NamesHTML(req.Header) {
-		return p.o.Fetch.Head(req, p.o.Client)
-	}
-	return p.o.Client.RoundTrip(req) // an API may be slow
 }

@@ -385,3 +385,11 @@ func (x *exchange) passThrough(observe, alone bool) {
 	}
 	x.stream(resp, outcome)
 }
+
+// head returns the cache's response to req. The caller closes its body.
+func (p *Proxy) head(req *http.Request) (*http.Response, error) {
+	if p.o.Fetch != nil && form.NamesHTML(req.Header) {
+		return p.o.Fetch.Head(req, p.o.Client)
+	}
+	return p.o.Client.RoundTrip(req) // an API may be slow
+}
