@@ -84,7 +84,8 @@ func (s *Store) deleteStray() (int, error) {
 	})
 }
 
-// keyOf returns the key of the page at a URL; zero if there can be none, which no stored page has.
+// keyOf returns, for [Store.Compact], the key of the page at a URL; zero if there can be none, which no stored page
+// has.
 func keyOf(raw string) page.Key {
 	u, err := page.Parse(raw)
 	if err != nil {

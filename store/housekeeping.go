@@ -23,8 +23,8 @@ const (
 	muchMemory = 40 << 20
 )
 
-// wake tells the goroutine that waits on c that there is something to do. The capacity of c is 1, so that a signal is
-// neither lost nor waited for.
+// wake tells the goroutine that waits on c, a housekeeper's or a caller's, that there is something to do. The capacity
+// of c is 1, so that a signal is neither lost nor waited for.
 func wake(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

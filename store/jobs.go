@@ -78,7 +78,7 @@ func (s *Store) LastJob() uint64 {
 	return s.seq
 }
 
-// checkConsumer refuses names that cannot stand in a key.
+// checkConsumer refuses names of consumers of jobs that cannot stand in a key.
 func checkConsumer(name string) error {
 	if name == "" || strings.Contains(name, "\x00") {
 		return fmt.Errorf("change log: %q is not a consumer name", name)

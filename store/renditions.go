@@ -54,7 +54,7 @@ type Links struct {
 // Span is a range of bytes in a text. The zero value is empty.
 type Span struct{ From, To int }
 
-// Of returns the range of text.
+// Of returns the range of text, which is the rendition's.
 func (s Span) Of(text []byte) string {
 	if s.From < 0 || s.To > len(text) || s.From >= s.To {
 		return ""

@@ -96,7 +96,7 @@ func (m Manifest) Encode() []byte {
 	return e
 }
 
-// Decode reads what Encode returned, and reports whether it could.
+// Decode reads the manifest that Encode returned, and reports whether it could.
 func Decode(b []byte) (m Manifest, ok bool) {
 	d := wire.NewDecoder(b)
 	m.Length = d.Int()

@@ -80,40 +80,40 @@ func URIOf(uri string) URI {
 	return URI(sum[:16])
 }
 
-// Variants is the record of a URI.
+// Variants is the key of the record that lists the stored responses of a URI.
 func Variants(u URI) string { return "u/" + string(u[:]) }
 
-// Entry is the head of a stored response.
+// Entry is the key of the head of a stored response.
 func Entry(id [16]byte) string { return "e/" + string(id[:]) }
 
-// Manifest is what is known of a body.
+// Manifest is the key of a body's manifest.
 func Manifest(sum [32]byte) string { return "d/" + string(sum[:]) }
 
 // Parts begins the keys of a body's parts.
 func Parts(sum [32]byte) string { return "b/" + string(sum[:]) + "/" }
 
-// Part is a part of a body.
+// Part is the key of a part of a body.
 func Part(sum [32]byte, i int) string { return Parts(sum) + u16(i) }
 
-// Watch has a body looked at again from an hour on.
+// Watch is the key by which a body is looked at again from an hour on.
 func Watch(hour uint32, sum [32]byte) string { return "w/" + U32(hour) + "/" + string(sum[:]) }
 
 // OfHostPrefix begins the keys of the URIs of a host.
 func OfHostPrefix(host string) string { return "h/" + host + "/" }
 
-// OfHost is a URI with stored responses of a host.
+// OfHost is the key of a URI with stored responses among those of a host.
 func OfHost(host string, u URI) string { return OfHostPrefix(host) + string(u[:]) }
 
 // Tagged begins the keys of the URIs with a purge tag.
 func Tagged(tag string) string { return "t/" + tag + "\x00" }
 
-// Tag is a URI with a purge tag.
+// Tag is the key of a URI among those with a purge tag.
 func Tag(tag string, u URI) string { return Tagged(tag) + string(u[:]) }
 
-// LastUse is the hour of the last use of a URI.
+// LastUse is the key of the last use of a URI, by its hour.
 func LastUse(hour uint32, u URI) string { return "a/" + U32(hour) + "/" + string(u[:]) }
 
-// Expiry is the first hour in which a stored response is useless.
+// Expiry is the key of the first hour in which a stored response is useless.
 func Expiry(hour uint32, u URI, id [16]byte) string {
 	return "x/" + U32(hour) + "/" + string(u[:]) + "/" + string(id[:])
 }
@@ -121,6 +121,7 @@ func Expiry(hour uint32, u URI, id [16]byte) string {
 // RecipeLength is the length of a recipe in a key.
 const RecipeLength = 8
 
+// recipeID returns what stands for a recipe of renditions in a key.
 func recipeID(recipe string) string {
 	sum := sha256.Sum256([]byte(recipe))
 	return string(sum[:RecipeLength])
@@ -129,7 +130,7 @@ func recipeID(recipe string) string {
 // Renditions begins the keys of the renditions of a body.
 func Renditions(source [32]byte) string { return "r/" + string(source[:]) + "/" }
 
-// Rendition is a rendition of a body.
+// Rendition is the key of a rendition of a body.
 func Rendition(source [32]byte, recipe string) string {
 	return Renditions(source) + recipeID(recipe)
 }
@@ -137,7 +138,7 @@ func Rendition(source [32]byte, recipe string) string {
 // PageRenditions begins the keys of the renditions that a page keeps.
 func PageRenditions(k page.Key) string { return "rp/" + string(k[:]) + "/" }
 
-// PageRendition is a rendition that a page keeps.
+// PageRendition is the key of a rendition that a page keeps.
 func PageRendition(k page.Key, recipe string) string {
 	return PageRenditions(k) + recipeID(recipe)
 }
@@ -147,39 +148,39 @@ func IsRendition(key string) bool {
 	return strings.HasPrefix(key, "r/") || strings.HasPrefix(key, "rp/")
 }
 
-// PageRenditionExpiry is the first hour in which a rendition is useless, given its key.
+// PageRenditionExpiry is the key of the first hour in which a rendition is useless, given its key.
 func PageRenditionExpiry(hour uint32, renditionKey string) string {
 	return "xp/" + U32(hour) + renditionKey[len("rp"):]
 }
 
-// Page is the record of a page.
+// Page is the key of the record of a page.
 func Page(k page.Key) string { return "p/" + string(k[:]) }
 
-// Name is another name of a page.
+// Name is the key of another name of a page.
 func Name(k page.Key) string { return "pn/" + string(k[:]) }
 
-// Versions are the versions of a page.
+// Versions is the key of the list of a page's versions.
 func Versions(k page.Key) string { return "pv/" + string(k[:]) }
 
-// Summaries are the summaries of a page.
+// Summaries is the key of the list of a page's summaries.
 func Summaries(k page.Key) string { return "s/" + string(k[:]) }
 
-// Fetched is a page of what a session has fetched.
+// Fetched is the key of a page of what a session has fetched.
 func Fetched(session string, k page.Key) string { return "f/" + session + "\x00" + string(k[:]) }
 
-// FetchedList is the list of what a session has fetched.
+// FetchedList is the key of the list of what a session has fetched.
 func FetchedList(session string) string { return "fs/" + session + "\x00" }
 
-// Recent is a page among those of a last visit.
+// Recent is the key of a page among all, by their last visit.
 func Recent(ms int64, k page.Key) string { return "pr/" + U64(uint64(ms)) + "/" + string(k[:]) }
 
 // PagesOfHost begins the keys of the pages of a host.
 func PagesOfHost(host string) string { return "hp/" + host + "/" }
 
-// PageOfHost is a page of a host.
+// PageOfHost is the key of a page among those of a host.
 func PageOfHost(host string, k page.Key) string { return PagesOfHost(host) + string(k[:]) }
 
-// Visit is a visit of a page, the nth.
+// Visit is the key of a visit of a page, the nth.
 func Visit(ms int64, k page.Key, n uint32) string {
 	return "vi/" + U64(uint64(ms)) + "/" + string(k[:]) + "/" + U32(n)
 }
@@ -187,39 +188,39 @@ func Visit(ms int64, k page.Key, n uint32) string {
 // PageVisits begins the keys of the visits of a page.
 func PageVisits(k page.Key) string { return "vp/" + string(k[:]) + "/" }
 
-// PageVisit is a visit of a page among those of the page.
+// PageVisit is the key of a visit of a page among those of the page.
 func PageVisit(k page.Key, ms int64, n uint32) string {
 	return PageVisits(k) + U64(uint64(ms)) + "/" + U32(n)
 }
 
-// PageTally counts the visits of a page.
+// PageTally is the key of the counter of a page's visits.
 func PageTally(k page.Key) string { return "c/p/" + string(k[:]) }
 
-// HostTally counts the visits of a host.
+// HostTally is the key of the counter of a host's visits.
 func HostTally(host string) string { return "c/h/" + host }
 
-// NamedTally counts something else.
+// NamedTally is the key of a counter of something else.
 func NamedTally(class, id string) string { return "c/n/" + class + "\x00" + id }
 
-// Learnt is what was learnt about a host.
+// Learnt is the key of what was learnt about a host.
 func Learnt(host string) string { return "n/" + host + "/" }
 
-// Job is a job of the change log.
+// Job is the key of a job of the change log.
 func Job(seq uint64) string { return "j/" + U64(seq) }
 
-// Cursor is where a consumer of the change log stands.
+// Cursor is the key of where a consumer of the change log stands.
 func Cursor(consumer string) string { return "jc/" + consumer + "\x00" }
 
 // Retries begins the keys of the jobs that a consumer is to do again.
 func Retries(consumer string) string { return "jr/" + consumer + "\x00" }
 
-// Retry is a job that a consumer is to do again.
+// Retry is the key of a job that a consumer is to do again.
 func Retry(consumer string, seq uint64) string { return Retries(consumer) + U64(seq) }
 
 // Series begins the keys of what was counted in steps of time.
 func Series(class string) string { return "q/" + class + "/" }
 
-// Ledger is a disclosure.
+// Ledger is the key of a disclosure.
 func Ledger(ms int64, n uint32) string { return "l/" + U64(uint64(ms)) + "/" + U32(n) }
 
 // Uses begins the keys of what users used.
@@ -228,10 +229,10 @@ const Uses = "yd/"
 // Users begins the keys of users.
 const Users = "y/"
 
-// User is a user.
+// User is the key of a user.
 func User(name string) string { return Users + name + "\x00" }
 
-// Use is what a user used in a day.
+// Use is the key of what a user used in a day.
 func Use(day int64, user string) string {
 	return Uses + U32(uint32(day)) + "/" + user + "\x00"
 }
@@ -242,9 +243,10 @@ func DayAndUser(key string) (day int64, user string) {
 	return int64(binary.BigEndian.Uint32([]byte(rest))), strings.TrimSuffix(rest[5:], "\x00")
 }
 
-// Purge is a purge that the fleet is not told of.
+// Purge is the key of a purge that the fleet is not told of.
 func Purge(id [32]byte) string { return "g/" + string(id[:]) }
 
+// u16 is a number of 16 bits in a key.
 func u16(n int) string { return string(binary.BigEndian.AppendUint16(nil, uint16(n))) }
 
 // U32 is a number in a key.
@@ -253,7 +255,7 @@ func U32(n uint32) string { return string(binary.BigEndian.AppendUint32(nil, n))
 // U64 is a number in a key.
 func U64(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
 
-// Hour returns the hour t lies in, counted from 1970; times before are 0.
+// Hour returns the hour t lies in as keys have it, counted from 1970; times before are 0.
 func Hour(t time.Time) uint32 {
 	return uint32(min(max(t.Unix()/3600, 0), 1<<32-1))
 }

@@ -47,6 +47,7 @@ func (h *headFile) write(seq uint64) error {
 	return nil
 }
 
+// close closes the file of the synced change log's head.
 func (h *headFile) close() error {
 	if h == nil {
 		return nil

@@ -74,7 +74,7 @@ type DB struct {
 	syncer syncer
 }
 
-// Class returns the part of a key that people may read.
+// Class returns the part of a database key that people may read: what kind of record it is of.
 func Class(key string) string {
 	for i := range len(key) {
 		if key[i] == '/' {
@@ -154,5 +154,5 @@ func (k *DB) Closed() bool {
 	return k.shut
 }
 
-// Engine returns the database. It is nil if the store works in memory only.
+// Engine returns Badger's database. It is nil if the store works in memory only.
 func (k *DB) Engine() *badger.DB { return k.db }

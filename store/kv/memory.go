@@ -6,7 +6,7 @@ import (
 	"github.com/readthru/readthru/store/wire"
 )
 
-// Decoded returns the memory of [Decode].
+// Decoded returns the memory of records that [Decode] fills.
 func (k *DB) Decoded() *lru.Cache[string, any] { return k.decoded }
 
 // Decode returns the record of a key as a T, or ErrNotFound. It is shared: never change it. Records that are read with

@@ -54,6 +54,7 @@ func (t Totals) Clone() Totals {
 	return t
 }
 
+// encode returns the record of the totals.
 func (t Totals) encode() []byte { return wire.JSON(t) }
 
 // readTotals reads the record of the totals from the disk, and reports whether it is there and whole.

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Encoder is what was written so far.
+// Encoder is the encoding that was written so far.
 type Encoder []byte
 
 // Int writes a number.
@@ -43,7 +43,7 @@ type Decoder struct {
 	bad bool
 }
 
-// NewDecoder returns a decoder of b.
+// NewDecoder returns a decoder of the encoding b.
 func NewDecoder(b []byte) Decoder { return Decoder{b: b} }
 
 // Bad reports whether something was not there.

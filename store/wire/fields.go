@@ -57,7 +57,7 @@ func (f Fields) Ends(nothing bool) bool {
 	return nothing
 }
 
-// Hash reads or writes a hash.
+// Hash reads or writes a field that is a hash.
 func (f Fields) Hash(h *[32]byte) {
 	if f.d != nil {
 		copy(h[:], f.d.Raw(len(h)))
@@ -66,7 +66,7 @@ func (f Fields) Hash(h *[32]byte) {
 	f.e.Raw(h[:])
 }
 
-// Text reads or writes a text.
+// Text reads or writes a field that is a text.
 func (f Fields) Text(s *string) {
 	if f.d != nil {
 		*s = f.d.Text()
@@ -75,7 +75,7 @@ func (f Fields) Text(s *string) {
 	f.e.Text(*s)
 }
 
-// List reads or writes a list of texts.
+// List reads or writes a field that is a list of texts.
 func (f Fields) List(list *[]string) {
 	if f.d != nil {
 		*list = f.d.List()
@@ -96,7 +96,7 @@ func (f Fields) Time(t *time.Time) {
 	}
 }
 
-// Bool reads or writes whether something is so.
+// Bool reads or writes a field that says whether something is so.
 func (f Fields) Bool(b *bool) {
 	if f.d != nil {
 		*b = f.d.Int() != 0
@@ -109,7 +109,7 @@ func (f Fields) Bool(b *bool) {
 	f.e.Int(n)
 }
 
-// Integer reads or writes a number.
+// Integer reads or writes a field that is a number.
 func Integer[T ~int | ~int64 | ~uint64](f Fields, n *T) {
 	if f.d != nil {
 		*n = T(f.d.Int())
@@ -118,7 +118,7 @@ func Integer[T ~int | ~int64 | ~uint64](f Fields, n *T) {
 	f.e.Int(int64(*n))
 }
 
-// Word reads or writes a text of a type of its own.
+// Word reads or writes a field that is a text of a type of its own.
 func Word[T ~string](f Fields, s *T) {
 	text := string(*s)
 	f.Text(&text)
@@ -149,7 +149,7 @@ func (f Fields) Meta(m *page.Meta) {
 	}
 }
 
-// Rare reads or writes what few records have, as JSON.
+// Rare reads or writes a field that few records have, as JSON.
 func Rare[T any](f Fields, v **T) {
 	if f.d == nil {
 		if *v == nil {
