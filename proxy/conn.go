@@ -30,7 +30,7 @@ func belowTLS(c net.Conn) *innerConn {
 	return nil
 }
 
-// Write implements [net.Conn].
+// Write implements [net.Conn], below TLS.
 func (c *innerConn) Write(p []byte) (int, error) { return c.pace.Write(c.Conn, p) }
 
 // SetWriteDeadline implements [net.Conn]. A deadline of crypto/tls, for its last alert, stands above the pace.
@@ -45,7 +45,7 @@ func unwrap(c net.Conn) net.Conn {
 	return c
 }
 
-// hangUp closes connections and servers of the proxy and ignores the errors: nothing more can be sent on them.
+// hangUp closes connections, and servers of them, and ignores the errors: nothing more can be sent on them.
 func hangUp(done ...io.Closer) {
 	for _, c := range done {
 		c.Close()
@@ -69,6 +69,7 @@ type replayConn struct {
 	early []byte
 }
 
+// Read implements [net.Conn]: it returns the early bytes first.
 func (c *replayConn) Read(p []byte) (int, error) {
 	if len(c.early) > 0 {
 		n := copy(p, c.early)

@@ -43,6 +43,7 @@ func (s *serving) framed(c net.Conn) *framedConn {
 	return f
 }
 
+// Read implements [net.Conn]: it checks the framing of what it reads.
 func (c *framedConn) Read(p []byte) (int, error) {
 	if bad := c.bad.Load(); bad != nil {
 		return 0, *bad
@@ -77,7 +78,7 @@ func (l framedListener) Accept() (net.Conn, error) {
 	return l.s.framed(c), nil
 }
 
-// CloseWrite half-closes the connection below, or closes it if it cannot be half-closed.
+// CloseWrite half-closes the connection whose framing is checked, or closes it if it cannot be half-closed.
 func (c *framedConn) CloseWrite() error {
 	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return h.CloseWrite()

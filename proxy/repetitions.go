@@ -52,7 +52,7 @@ type unlogged struct {
 	ms    int64
 }
 
-// flush writes the log lines that wait.
+// flush writes the log lines of repetitions that wait.
 func (l *repeatLog) flush(ctx context.Context) {
 	l.mu.Lock()
 	all := l.waiting
@@ -88,13 +88,13 @@ type given struct {
 	unlogged unlogged // guarded by the repeatLog's mu
 }
 
-// may is called before each fast repetition of an answer that a user asks for. It counts the request, and is false when
-// the user's limit is reached.
+// may is called before each repetition of an answer that a user asks for. It counts the request, and is false when the
+// user's limit is reached.
 func (g *given) may(now time.Time) bool {
 	return (!g.page.page || g.meter.AskPage(now) == nil) && g.meter.Ask(now) == nil
 }
 
-// again is called after each fast repetition of an answer. It counts it everywhere where the first answer was counted.
+// again counts a repetition of an answer after it was given, everywhere where the first answer was counted.
 func (g *given) again(now time.Time, took time.Duration, err error) {
 	p := g.p
 	p.stats.total.Add(1)

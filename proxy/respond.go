@@ -323,8 +323,8 @@ const (
 	shortStreamWrite = 4 << 10
 )
 
-// answerPage fetches the page of a request in markdown or text and sends it. A response that is not a page passes
-// unchanged.
+// answerPage responds with the page of a request in markdown or text, which it fetches. A response that is not a page
+// passes unchanged.
 func (x *exchange) answerPage(want fetch.Request) {
 	r := x.r
 	want.URL, want.Method, want.Header = r.URL, r.Method, r.Header
@@ -386,7 +386,7 @@ func (x *exchange) passThrough(observe, alone bool) {
 	x.stream(resp, outcome)
 }
 
-// head returns the cache's response to req. The caller closes its body.
+// head returns the cache's response to req, for one that passes. The caller closes its body.
 func (p *Proxy) head(req *http.Request) (*http.Response, error) {
 	if p.o.Fetch != nil && form.NamesHTML(req.Header) {
 		return p.o.Fetch.Head(req, p.o.Client)

@@ -112,6 +112,6 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// Shown returns foreign text, such as a host or a scheme of a request, as an error text or a record has it: on one
-// line, at most 200 characters.
+// Shown returns foreign text, such as a host or a scheme of a request, as a refusal or a record has it: on one line, at
+// most 200 characters.
 func Shown(s string) string { return clip.Line(s, 200) }
