@@ -61,7 +61,7 @@ func (p *policy) combine(q *request, r *store.Response, stored []*store.Response
 	return u, p.storable(q, u.entry)
 }
 
-// end returns, to combine parts, the position behind the last byte of a stored part, in the representation.
+// end returns, to combine stored parts, the position behind the last byte of a stored part, in the representation.
 func end(r *store.Response) int64 { return r.Offset + r.Length }
 
 // sameRepresentation reports whether parts can be combined: o is a stored part of the representation that r is a part

@@ -8,7 +8,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// safe reports whether a method is safe (RFC 9110 §9.2.1 and the IANA registry). Unknown methods are not.
+// safe reports whether a method is safe, so that it invalidates nothing (RFC 9110 §9.2.1 and the IANA registry).
+// Unknown methods are not.
 func safe(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, "PROPFIND", "REPORT", "SEARCH", "QUERY":
@@ -39,7 +40,7 @@ func outdates(status int) bool {
 	return gone(status) || status == http.StatusMovedPermanently || status == http.StatusPermanentRedirect
 }
 
-// gone reports whether a status says that the URL has nothing any more.
+// gone reports whether a status says that the URL has nothing any more, which invalidates what is stored for it.
 func gone(status int) bool { return status == http.StatusNotFound || status == http.StatusGone }
 
 // locatesItself reports whether a Content-Location names the request's own URI.
@@ -64,7 +65,7 @@ func sameOrigin(q *request, reference string) (key string, ok bool) {
 	return key, originOf(key) == originOf(q.key)
 }
 
-// originOf returns the scheme and authority of a cache key.
+// originOf returns the scheme and authority of a cache key: an answer invalidates only URLs of its own origin.
 func originOf(key string) string {
 	start := strings.Index(key, "://") + len("://")
 	if end := strings.IndexByte(key[start:], '/'); end >= 0 {

@@ -69,6 +69,7 @@ type unanswered struct {
 	outcome Outcome
 }
 
+// Unwrap returns the error of a request that was not answered, without its outcome.
 func (u *unanswered) Unwrap() error { return u.error }
 
 // A body is the body of a response, with the cache's outcome that it carries for [OutcomeOf].

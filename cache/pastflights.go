@@ -46,6 +46,7 @@ type failure struct {
 	body     []byte          // with entry
 }
 
+// newPastFlights returns a memory of no flights.
 func newPastFlights() *pastFlights {
 	t := &pastFlights{seed: maphash.MakeSeed()}
 	t.passing, _ = lru.New[uint64, time.Time](maxPassing) // fails for sizes below 1 only

@@ -134,7 +134,7 @@ func setRange(resp *http.Response, body *store.Body, first, last, offset, total 
 	return nil
 }
 
-// setNotSatisfiable makes resp a 416 (RFC 9110 §15.5.17).
+// setNotSatisfiable makes resp, the response from the store, a 416 (RFC 9110 §15.5.17).
 func setNotSatisfiable(resp *http.Response, length int64) {
 	for _, name := range []string{"Content-Type", "Content-Encoding", "Content-Language", "Etag", "Last-Modified"} {
 		delete(resp.Header, name)

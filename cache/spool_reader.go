@@ -176,6 +176,7 @@ type chunkReader struct {
 	offset int // in the first chunk
 }
 
+// Read implements [io.Reader] over the chunks of a spool.
 func (r *chunkReader) Read(p []byte) (int, error) {
 	for len(r.chunks) > 0 && r.offset == len(r.chunks[0]) {
 		r.chunks, r.offset = r.chunks[1:], 0

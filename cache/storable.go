@@ -228,7 +228,8 @@ func (p *policy) isMarkdown(h http.Header) bool {
 	return p.markdown != nil && p.markdown(h.Get("Content-Type"))
 }
 
-// mediaType returns the media type of a response in lower case without parameters, empty if it has none.
+// mediaType returns, to judge what is storable, the media type of a response in lower case without parameters, empty if
+// it has none.
 func mediaType(h http.Header) string {
 	value := h.Get("Content-Type")
 	t, _, err := mime.ParseMediaType(value)
