@@ -122,7 +122,7 @@ func (a Answer) cursor(e *Event) map[string]any {
 	return nil
 }
 
-// members returns an object of name and value pairs, without empty values.
+// members returns an object of an answer to a hook, of name and value pairs, without empty values.
 func members(pairs ...string) map[string]any {
 	m := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {

@@ -30,6 +30,7 @@ var libraryNames = []string{
 	"context7_compatible_library_id", "libraryName",
 }
 
+// libraryOf returns the Context7 library that the arguments of a tool name.
 func libraryOf(input map[string]json.RawMessage) Library {
 	return ParseLibrary(str(pick(input, libraryNames)))
 }
@@ -184,7 +185,7 @@ func Merge(old, more string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// sections splits a text before each of its "### " headings.
+// sections splits a text of Context7 before each of its "### " headings.
 func sections(text string) (list []string) {
 	for {
 		i := strings.Index(text[min(1, len(text)):], "\n### ")

@@ -138,6 +138,7 @@ func (e *Event) addURL(raw string) {
 	e.URLs = append(e.URLs, u.String())
 }
 
+// isFetchTool reports whether the tool of an event is one that fetches web pages.
 func isFetchTool(name string) bool { return slices.Contains(fetchTools, plainName(name)) }
 
 // isDocsTool reports whether a tool is one of Context7's. Agents put prefixes before its name. Other servers may also
@@ -163,7 +164,7 @@ func plainName(s string) string {
 	}, clip.Runes(s, 200))
 }
 
-// pick returns the value of the first of names that has one.
+// pick returns the part of an event that the first of names has: agents name the same part in several ways.
 func pick(parts map[string]json.RawMessage, names []string) json.RawMessage {
 	for _, n := range names {
 		if v := parts[n]; len(v) > 0 && string(v) != "null" {
@@ -173,7 +174,7 @@ func pick(parts map[string]json.RawMessage, names []string) json.RawMessage {
 	return nil
 }
 
-// str returns the text of a JSON string, and "" for any other value.
+// str returns the text of a JSON string in an event, and "" for any other value.
 func str(v json.RawMessage) (s string) {
 	if len(v) == 0 || json.Unmarshal(v, &s) != nil {
 		return ""
@@ -181,7 +182,7 @@ func str(v json.RawMessage) (s string) {
 	return s
 }
 
-// object returns the members of a JSON object, which may also be the text of a JSON string (Cursor).
+// object returns the members of a JSON object in an event, which may also be the text of a JSON string (Cursor).
 func object(v json.RawMessage) (m map[string]json.RawMessage) {
 	if s := str(v); s != "" {
 		v = json.RawMessage(s)
@@ -192,9 +193,9 @@ func object(v json.RawMessage) (m map[string]json.RawMessage) {
 	return m
 }
 
-// textOf returns the text of a tool's answer. The answer may be a string, which may itself be JSON, a list of parts
-// with text, or an object that has one of these under a known name. textOf returns false for an answer that is an
-// error.
+// textOf returns the text of the tool's answer that an event reports. The answer may be a string, which may itself be
+// JSON, a list of parts with text, or an object that has one of these under a known name. textOf returns false for an
+// answer that is an error.
 func textOf(v json.RawMessage, depth int) (string, bool) {
 	v = bytes.TrimSpace(v)
 	if len(v) == 0 || depth > 4 {
@@ -242,7 +243,8 @@ func textOf(v json.RawMessage, depth int) (string, bool) {
 	return "", true
 }
 
-// failed reports whether a tool's answer is marked as an error, in any of the forms that agents have for that.
+// failed reports whether the tool's answer that an event reports is marked as an error, in any of the forms that agents
+// have for that.
 func failed(m map[string]json.RawMessage) bool {
 	for _, name := range []string{"isError", "is_error"} {
 		if string(m[name]) == "true" {

@@ -102,6 +102,7 @@ func (f *File) Setup(now []byte, rec Record) (Edit, error) {
 	return Edit{Text: next.text, Record: fresh, Notes: next.notes}, nil
 }
 
+// sumOf returns the hash of a settings file, by which a record tells whether somebody changed it.
 func sumOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
@@ -134,7 +135,7 @@ func (f *File) without(now []byte, rec Record) (base []byte, taken int, err erro
 	return f.take(now, rec)
 }
 
-// blank reports whether a file is empty.
+// blank reports whether the text of a settings file, in its format, is empty.
 func (f *File) blank(text []byte) bool {
 	left := strings.Join(strings.Fields(strings.TrimPrefix(string(text), "\ufeff")), "")
 	return left == "" || f.Format == JSON && left == "{}"

@@ -141,6 +141,7 @@ type server struct {
 	Args    []string `json:"args"`
 }
 
+// server returns the entry of our tool server.
 func (c Choice) server(kind string) server {
 	return server{kind, c.Command[0], append([]string{"mcp"}, c.Command[1:]...)}
 }

@@ -54,7 +54,7 @@ func (j *jsonText) parse() (err error) {
 	return nil
 }
 
-// blank reports whether the file is empty.
+// blank reports whether the JSON file is empty.
 func (j *jsonText) blank() bool { return len(bytes.TrimSpace(j.text[j.bom:])) == 0 }
 
 // deeper reports whether brackets nest deeper than limit, including those in comments.
@@ -78,13 +78,13 @@ func deeper(text []byte, limit int) bool {
 	return false
 }
 
-// splice inserts text at an offset.
+// splice inserts text at an offset of the JSON file.
 func (j *jsonText) splice(at int, text string) {
 	j.text = slices.Concat(j.text[:at], []byte(text), j.text[at:])
 	j.put.insert(at, text)
 }
 
-// cut removes bytes.
+// cut removes bytes of the JSON file.
 func (j *jsonText) cut(from, to int) { j.text = slices.Concat(j.text[:from], j.text[to:]) }
 
 // container is an object or a list with its offsets in the file.
@@ -132,7 +132,8 @@ func (j *jsonText) containerOf(v hujson.Value) (c container, ok bool) {
 	return c, true
 }
 
-// member returns the index of the member of an object with a name. Of several it returns the last, as JSON parsers do.
+// member returns the index of the member of a JSON object with a name. Of several it returns the last, as JSON parsers
+// do.
 func (c container) member(name string) (int, bool) {
 	for i, it := range slices.Backward(c.items) {
 		if it.name == name {
@@ -238,7 +239,7 @@ func (j *jsonText) lineEnds(at, comma int) bool {
 	return found && len(bytes.TrimSpace(line)) == 0
 }
 
-// newline returns the line ending of the file.
+// newline returns the line ending of the JSON file.
 func (j *jsonText) newline() string {
 	if bytes.Contains(j.text, []byte("\r\n")) {
 		return "\r\n"
@@ -286,7 +287,7 @@ func render(value any, indent, unit, newline string, multiline bool) string {
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", newline)
 }
 
-// plain returns a value of the file as encoding/json decodes it.
+// plain returns a value of the JSON file as encoding/json decodes it.
 func plain(v hujson.Value) any {
 	v = v.Clone()
 	v.Standardize()
@@ -308,6 +309,7 @@ func plainOf(value any) any {
 	return out
 }
 
+// same reports whether a value of the JSON file is one of this package.
 func same(v hujson.Value, value any) bool { return reflect.DeepEqual(plain(v), plainOf(value)) }
 
 // addJSON adds the missing settings to a JSON file. An empty file becomes an object.
@@ -398,8 +400,8 @@ func (j *jsonText) state(w Want) (state, error) {
 	return absent, nil
 }
 
-// want adds an absent setting, with the objects and the list that it needs. It returns the paths of those that it
-// created.
+// want adds an absent setting to the JSON file, with the objects and the list that it needs. It returns the paths of
+// those that it created.
 func (j *jsonText) want(w Want) (made [][]string, err error) {
 	c, n, err := j.walk(w.Path)
 	if err != nil {
@@ -496,14 +498,14 @@ func (j *jsonText) drop(w Want, is func(hujson.Value) bool) (bool, error) {
 // ourCommand matches the command lines that this program writes.
 var ourCommand = lazy.Pattern(`(?:^|[/\\'" ])readthru(?:\.exe)?['"]? (hook|mcp)(?: |$)`)
 
-// ours reports whether a value has the same command of ours as w.
+// ours reports whether a value of the JSON file has the same command of ours as w.
 func ours(v hujson.Value, w Want) bool {
 	want := ourCommand().FindStringSubmatch(words(plainOf(w.Value)))
 	have := ourCommand().FindStringSubmatch(words(plain(v)))
 	return want != nil && have != nil && want[1] == have[1]
 }
 
-// words returns the text of a value's command and arguments.
+// words returns the text of the command and arguments that a JSON value has.
 func words(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -40,8 +40,8 @@ func (s *splices) shift(i, by int) {
 	}
 }
 
-// Undo removes splices from a file, the last first. It returns false if they are not all where they were inserted: the
-// file was edited since.
+// Undo removes splices from a file again, the last first. It returns false if they are not all where they were
+// inserted: the file was edited since.
 func Undo(now []byte, put []Splice) ([]byte, bool) {
 	out := string(now)
 	for _, s := range slices.Backward(put) {

@@ -99,7 +99,7 @@ func addTable(text []byte, before map[string]any, t table) (next edited, note st
 	return edited{}, name + " has a form that cannot be edited automatically; add this by hand:\n" + keys
 }
 
-// addBelow inserts a block below a table's header.
+// addBelow inserts a block below the header of a TOML table.
 func addBelow(text []byte, path []string, body string) edited {
 	at := 0
 	for line := range strings.Lines(string(text)) {
@@ -141,7 +141,7 @@ func takeTOML(text []byte) (rest []byte, n int, err error) {
 	return rest, leaves(before) - leaves(after), err
 }
 
-// leaves counts the values of a TOML document, so that takeTOML can tell how many settings it removed.
+// leaves counts the values of a TOML file, so that takeTOML can tell how many settings it removed.
 func leaves(v any) (n int) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -167,7 +167,7 @@ func readTOML(text []byte) (map[string]any, error) {
 	return m, err
 }
 
-// settings returns settings as the lines of a table.
+// settings returns settings as the lines of a TOML table.
 func settings(wants []Want) (string, error) {
 	var b strings.Builder
 	for _, w := range wants {
@@ -180,7 +180,7 @@ func settings(wants []Want) (string, error) {
 	return b.String(), nil
 }
 
-// tomlKey returns names as the key of a table. Our names need no quotes.
+// tomlKey returns names as the key of a TOML table. Our names need no quotes.
 func tomlKey(path []string) string { return strings.Join(path, ".") }
 
 // tomlOf returns a value of this package as the TOML parser decodes it.
@@ -208,7 +208,7 @@ func lookup(m map[string]any, path []string) (any, bool) {
 	return lookup(inner, path[1:])
 }
 
-// with returns a copy of m with a value at a path.
+// with returns a copy of m, the tables of a TOML file, with a value at a path.
 func with(m map[string]any, path []string, v any) map[string]any {
 	out := maps.Clone(m)
 	if out == nil {
