@@ -217,8 +217,8 @@ func (c *call) warn(p *page.Page) {
 	}
 }
 
-// facts are the metadata of a page for programs. They go into the field _meta of a result, which clients do not show to
-// models.
+// facts are the metadata of a fetched page for programs. They go into the field _meta of a result, which clients do not
+// show to models.
 func facts(p *page.Page) map[string]any {
 	return map[string]any{
 		"doc": p.Doc, "url": p.URL, "final_url": p.FinalURL, "title": p.Title, "content_type": p.ContentType,
@@ -228,7 +228,7 @@ func facts(p *page.Page) map[string]any {
 	}
 }
 
-// orEmpty returns an empty list for nil, which JSON would show as null.
+// orEmpty returns the warnings of a fetched page, an empty list for nil, which JSON would show as null.
 func orEmpty[T any](list []T) []T {
 	if list == nil {
 		return []T{}

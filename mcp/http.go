@@ -41,8 +41,8 @@ func (s *Server) handler() http.Handler {
 	}))
 }
 
-// takes reports in which forms a client with these lines of Accept takes an answer: as JSON, as a stream of events. A
-// client without the field takes either. A form with the weight 0 is refused (RFC 9110, section 12.4.2).
+// takes reports in which forms a client with these lines of Accept takes an answer over HTTP: as JSON, as a stream of
+// events. A client without the field takes either. A form with the weight 0 is refused (RFC 9110, section 12.4.2).
 func takes(accept []string) (inJSON, inStream bool) {
 	if len(accept) == 0 {
 		return true, true
@@ -64,8 +64,8 @@ func takes(accept []string) (inJSON, inStream bool) {
 	return inJSON, inStream
 }
 
-// forRole returns the server of the SDK with the tools that the user of a request may use: without those that write for
-// the role read. Who has no user, as on a machine of one person, has all of them.
+// forRole returns the server of the SDK with the tools that the user of an HTTP request may use: without those that
+// write for the role read. Who has no user, as on a machine of one person, has all of them.
 func (s *Server) forRole(r *http.Request) *sdk.Server {
 	if who, _ := users.Of(r.Context()); who.User != nil && !who.User.Role.Allows(users.Write) {
 		return s.reading

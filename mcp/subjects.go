@@ -78,7 +78,7 @@ type passage struct {
 	Subjects []string `json:"subjects,omitempty"`
 }
 
-// showPassage shows a passage in a list of the tool subjects. The text is cut to 500 characters on one line; the
+// showPassage shows a passage in the result of the tool subjects. The text is cut to 500 characters on one line; the
 // passage's id leads to the rest.
 func showPassage(p *knowledge.PassageInfo) (string, passage) {
 	v := passage{ID: p.ID, Heading: clip.Line(p.Heading, 300), Text: clip.Line(p.Text, 500), Subjects: p.Subjects}

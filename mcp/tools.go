@@ -61,7 +61,7 @@ func (c *call) section() string {
 	return page.Place(u)
 }
 
-// day formats a time for a model, in UTC and to the minute. Models do not know the zone of the machine.
+// day formats a time in the result of a tool, in UTC and to the minute. Models do not know the zone of the machine.
 func day(t time.Time) string {
 	if t.IsZero() {
 		return "an unknown time"
