@@ -436,7 +436,7 @@ func (k *Knowledge) consume(ctx context.Context) {
 	}
 }
 
-// sleep waits for a time, and reports whether ctx goes on.
+// sleep has the consumer wait for a time, and reports whether ctx goes on.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

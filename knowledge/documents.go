@@ -157,8 +157,7 @@ func (k *Knowledge) pageDocument(key page.Key, p *page.Page) (*Document, error) 
 	return d, nil
 }
 
-// about returns the subjects that a URL names, for the documents of that URL (rule A16): the library that it is the
-// documentation of.
+// about returns the subjects that the URL of documents names (rule A16): the library that it is the documentation of.
 func about(u *url.URL) []string {
 	if library := page.Library(u); library != "" {
 		return []string{library}
@@ -185,7 +184,7 @@ func (k *Knowledge) markdown(key page.Key) ([]byte, error) {
 	return k.archive.Markdown(key)
 }
 
-// normalURL returns the normalised form of an http or https URL, and anything else as it is.
+// normalURL returns the URL of a document in normalised form if it is of http or https, and anything else as it is.
 func normalURL(raw string) string {
 	if u, err := page.Parse(raw); err == nil {
 		return page.Normalize(u)

@@ -54,7 +54,7 @@ func (k *Knowledge) Jobs() []Job {
 // Aside returns how many jobs, documents to index, were set aside because they could not be indexed.
 func (k *Knowledge) Aside() int { return k.retries.failed() }
 
-// asideJob returns the job of a document that was set aside, from its record.
+// asideJob returns, for the list of jobs, that of a document that was set aside, from its record.
 func asideJob(key page.Key, value []byte) Job {
 	var f failure
 	_ = json.Unmarshal(value, &f) // without, only the reason is missing

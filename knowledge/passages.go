@@ -313,7 +313,7 @@ func (k *Knowledge) passagesAbout(subject string) *roaring.Bitmap {
 	return found
 }
 
-// bounded returns a limit within 1 … 1000, and otherwise in place of 0.
+// bounded returns a limit of passages, notes or subjects within 1 … 1000, and otherwise in place of 0.
 func bounded(limit, otherwise int) int {
 	if limit <= 0 {
 		return otherwise

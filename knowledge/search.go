@@ -32,7 +32,7 @@ func (k *Knowledge) Search(ctx context.Context, q Query) (*Results, error) {
 	}
 }
 
-// withMetadata returns the indexed documents that have all of some values.
+// withMetadata returns, to limit a search to them, the indexed documents that have all of some values.
 func (k *Knowledge) withMetadata(values map[string]string) *roaring.Bitmap {
 	var found *roaring.Bitmap
 	for name, value := range values {

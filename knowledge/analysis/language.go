@@ -243,6 +243,7 @@ func lightItalian(w string) string {
 	return w
 }
 
+// hasEnding reports whether a word has one of some endings of a language.
 func hasEnding(w string, endings ...string) bool {
 	return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(w, e) })
 }

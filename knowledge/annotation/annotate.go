@@ -40,7 +40,7 @@ const (
 // one.
 func Job(k page.Key) store.Change { return store.Change{Key: QueuePrefix + string(k[:])} }
 
-// unqueued takes a document out of the queue.
+// unqueued takes a document out of the queue of those to be annotated.
 func unqueued(k page.Key) store.Change {
 	return store.Change{Key: QueuePrefix + string(k[:]), Gone: true}
 }
@@ -51,10 +51,13 @@ type Passage struct {
 	Hash [16]byte
 }
 
-func (p Passage) String() string     { return string(p.Page[:]) + string(p.Hash[:]) }
+// String returns the passage of an annotation as it stands in a key's text.
+func (p Passage) String() string { return string(p.Page[:]) + string(p.Hash[:]) }
+
+// annotation returns the key of the passage's annotation.
 func (p Passage) annotation() string { return annotationPrefix + p.String() }
 
-// PassageIn reads what stands at the end of a key.
+// PassageIn reads the passage of an annotation that stands at the end of a key.
 func PassageIn(key string) (p Passage, ok bool) {
 	if len(key) < 48 {
 		return p, false
@@ -153,7 +156,7 @@ func New(o Options) *Annotator {
 	return &Annotator{o: o, wake: make(chan struct{}, 1), fallen: map[page.Key]bool{}}
 }
 
-// Notify says that there may be work.
+// Notify says that there may be something to annotate.
 func (a *Annotator) Notify() {
 	select {
 	case a.wake <- struct{}{}:

@@ -86,6 +86,7 @@ func HeadKey(k page.Key) string { return HeadPrefix + string(k[:]) }
 // URLKey is the key under which a document is found by its URL.
 func URLKey(rawURL string, k page.Key) string { return urlsKey(rawURL) + string(k[:]) }
 
+// urlsKey begins the keys of the documents that have a URL.
 func urlsKey(rawURL string) string {
 	sum := sha256.Sum256([]byte(rawURL))
 	return urlPrefix + string(sum[:16])
@@ -95,7 +96,8 @@ func partKey(k page.Key, i int) string {
 	return string(binary.BigEndian.AppendUint16([]byte(partPrefix+string(k[:])), uint16(i)))
 }
 
-// Compress makes the parts of a document's markdown. It takes its time: no lock is held over it.
+// Compress makes the compressed parts of a document's markdown, as the archive keeps them. It takes its time: no lock
+// is held over it.
 func Compress(markdown []byte) (parts [][]byte) {
 	for rest := markdown; len(rest) > 0; rest = rest[min(len(rest), archivePart):] {
 		parts = append(parts, zstdWriter().EncodeAll(rest[:min(len(rest), archivePart)], nil))
@@ -287,7 +289,7 @@ func Queued(key page.Key) store.Change {
 	return store.Change{Key: QueuePrefix + string(key[:]) + string(nonce[:])}
 }
 
-// KeyIn returns the page key that stands in a record's key after its prefix.
+// KeyIn returns the key of a page or document that stands in a record's key after its prefix.
 func KeyIn(key, prefix string) (k page.Key, ok bool) {
 	if len(key) < len(prefix)+len(k) {
 		return k, false

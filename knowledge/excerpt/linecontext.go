@@ -92,7 +92,7 @@ func (w *lineWriter) contextOf(spots []Spot, from, to int) string {
 	return ""
 }
 
-// lastSentence returns the last sentence of a text, at most contextChars of it.
+// lastSentence returns the last sentence of a text that is the context of a line, at most contextChars of it.
 func lastSentence(text string) string {
 	if at := strings.LastIndex(strings.TrimRight(text, ".: "), ". "); at >= 0 {
 		text = text[at+2:]

@@ -113,7 +113,7 @@ func (w *lineWriter) within(spots []Spot, part span, chars int) span {
 	return span{part.from + from, part.from + to}
 }
 
-// worthOf returns what a part of a line has of a query: each word once.
+// worthOf returns, to choose a snippet, what a part of a line has of a query: each word once.
 func worthOf(spots []Spot, part span) (worth float64) {
 	seen := map[int]bool{}
 	for _, s := range spots {
@@ -247,7 +247,7 @@ func beginsSentence(line string, at int) bool {
 		(unicode.In(next, unicode.Lu, unicode.Lt, unicode.Lo, unicode.Nd) || strings.ContainsRune("\"“‘(`", next))
 }
 
-// runesBefore returns the byte offset n characters before at.
+// runesBefore returns, to cut a snippet, the byte offset n characters before at.
 func runesBefore(s string, at, n int) int {
 	for ; n > 0 && at > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:at])
@@ -256,7 +256,7 @@ func runesBefore(s string, at, n int) int {
 	return at
 }
 
-// runesAfter returns the byte offset n characters after at.
+// runesAfter returns, to cut a snippet, the byte offset n characters after at.
 func runesAfter(s string, at, n int) int {
 	for ; n > 0 && at < len(s); n-- {
 		_, size := utf8.DecodeRuneInString(s[at:])
@@ -265,7 +265,7 @@ func runesAfter(s string, at, n int) int {
 	return at
 }
 
-// wholeWords moves each end of a range inwards to a space if there is one nearby.
+// wholeWords moves each end of a snippet inwards to a space if there is one nearby.
 func wholeWords(s string, from, to int) (int, int) {
 	const near = 24
 	if from > 0 && s[from-1] != ' ' {

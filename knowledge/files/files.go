@@ -80,7 +80,7 @@ func Read(ctx context.Context, parcel io.Reader, o Options) (*Report, error) {
 	return r, err
 }
 
-// reason says why no file became a document.
+// reason says why no file that was to be added became a document.
 func (r *Report) reason() string {
 	if len(r.Reasons) == 0 {
 		return "there are no files of a kind that can be read"
@@ -231,7 +231,7 @@ func (f *fileImport) document(ctx context.Context, file parcelled, form fileForm
 	return d, nil
 }
 
-// looksBinary reports whether content is no text, by its beginning.
+// looksBinary reports whether a file to be added is no text, by its beginning.
 func looksBinary(content []byte) bool {
 	start := content[:min(len(content), sniffLength)]
 	for i := 0; i < utf8.UTFMax && len(start) < len(content) && !utf8.Valid(start) && len(start) > 0; i++ {
@@ -251,7 +251,7 @@ func looksBinary(content []byte) bool {
 	return bad*20 > len(start)
 }
 
-// frontTitle returns the title that front matter names.
+// frontTitle returns the title that the front matter of a file to be added names.
 func frontTitle(block []byte) string {
 	for line := range bytes.Lines(block) {
 		if value, ok := bytes.CutPrefix(line, []byte("title:")); ok {
@@ -261,7 +261,7 @@ func frontTitle(block []byte) string {
 	return ""
 }
 
-// titleOf returns the first heading of a text that begins with one, else a name.
+// titleOf returns the title of a file to be added: the first heading of a text that begins with one, else a name.
 func titleOf(md []byte, name string) string {
 	title := ""
 	head := md[:min(len(md), sniffLength)]

@@ -58,7 +58,8 @@ func parseRecord(line []byte) (*index.Document, error) {
 	return d, nil
 }
 
-// readLine returns the next line; errLongLine stands for one over maxLine, of which nothing is kept.
+// readLine returns the next line of a file of JSON lines; errLongLine stands for one over maxLine, of which nothing is
+// kept.
 func readLine(r *bufio.Reader) (line []byte, err error) {
 	long := false
 	for {
@@ -78,7 +79,7 @@ func readLine(r *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// countLines returns how many lines a file has, and reads it from the start again.
+// countLines returns how many JSON lines a file has, and reads it from the start again.
 func countLines(in *os.File) (n int, err error) {
 	buf := make([]byte, 256<<10)
 	last := byte('\n')

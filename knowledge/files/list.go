@@ -98,7 +98,7 @@ func formOf(path string) fileForm {
 	return unknownForm
 }
 
-// within reports whether a path is dir or below it, also by links.
+// within reports whether a listed path is a folder or below it, also by links: nothing of the private folder is read.
 func within(dir, path string) bool {
 	if dir == "" {
 		return false
@@ -112,7 +112,7 @@ func within(dir, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// reasonOf returns what went wrong without the path that stands beside it.
+// reasonOf returns why a file could not be listed or read, without its path, which stands beside it.
 func reasonOf(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err.Error()

@@ -171,7 +171,7 @@ func decodeArticle(b []byte) (*Article, error) {
 	return a, nil
 }
 
-// Article returns the record of a document, or store.ErrNotFound.
+// Article returns the article, the index's record, of a document, or store.ErrNotFound.
 func (x *Index) Article(key page.Key) (*Article, error) {
 	b, err := x.o.Records.Get(articleKey(key))
 	if err != nil {

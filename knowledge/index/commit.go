@@ -79,7 +79,7 @@ func sizeOf(changes []store.Change) int {
 	return n
 }
 
-// ApplyAll commits independent changes in as few transactions as possible.
+// ApplyAll commits independent changes of records, those of the index or others, in as few transactions as possible.
 func ApplyAll(r records, changes []store.Change) error {
 	for len(changes) > 0 {
 		n, bytes := 0, 0

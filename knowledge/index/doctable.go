@@ -124,7 +124,8 @@ func (n *names) number(name string) uint32 {
 	return i
 }
 
-// Number returns a document's number. It stays the same until the document is deleted, and is given to no other.
+// Number returns a document's number in the table. It stays the same until the document is deleted, and is given to no
+// other.
 func (x *Index) Number(key page.Key) (uint32, bool) {
 	b, err := x.o.Records.Get(articleKey(key))
 	if err != nil {
@@ -134,7 +135,7 @@ func (x *Index) Number(key page.Key) (uint32, bool) {
 	return uint32(n), true
 }
 
-// Document returns the document of a number.
+// Document returns the document of a number in the table of documents.
 func (x *Index) Document(number uint32) (page.Key, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -44,6 +44,7 @@ type documentFilter struct {
 	host, kind uint32
 }
 
+// accepts reports whether the filter lets a document be a hit.
 func (f *documentFilter) accepts(row *docRow) bool {
 	return row.live && (f.q.Host == "" || row.host == f.host) && (f.q.Kind == "" || row.kind == f.kind) &&
 		(f.q.Since.IsZero() || row.fetched >= f.q.Since.Unix())

@@ -25,6 +25,7 @@ func slotOf(hash [16]byte, number uint32) uint64 {
 	return uint64(binary.BigEndian.Uint32(hash[:]))<<32 | uint64(number+1)
 }
 
+// numberIn returns the number of the passage that a slot of a hash table has.
 func numberIn(slot uint64) uint32 { return uint32(slot) - 1 }
 
 // home returns where a slot's passage lies if no other does.
@@ -122,7 +123,7 @@ func (t *hashTable) numbers() iter.Seq[uint32] {
 	}
 }
 
-// table returns the table of the live passages of a kind.
+// table returns the table of hashes of the live passages of a kind.
 func (x *Index) table(kind segment.Kind) *hashTable {
 	if kind&segment.BarePassage != 0 {
 		return &x.bare

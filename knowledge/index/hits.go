@@ -226,7 +226,7 @@ func (x *Index) sayTheSame(now, before *shown, md []byte) bool {
 // two editions of a manual.
 const firstLines = 32
 
-// wordsOf returns a hash of the words of a text, of at most so many lines.
+// wordsOf returns a hash of the words of a hit's text, of at most so many lines: hits with the same words say the same.
 func wordsOf(md []byte, lines int) (sum [sha256.Size]byte) {
 	words := sha256.New()
 	for line := range bytes.Lines(md) {

@@ -371,7 +371,7 @@ func (x *Index) PassagesOf(key page.Key) []uint32 {
 	return numbers
 }
 
-// owners returns the documents that have a passage, ascending. The caller holds mu.
+// owners returns the documents that have a passage, its owners, ascending. The caller holds mu.
 func (x *Index) owners(s *segment.Segment, ord uint32) []uint32 {
 	shared := x.shared[s.Numbers[ord]]
 	if s.Dead.Has(ord) {

@@ -11,7 +11,7 @@ type sums struct {
 	titled, underPaths int   // passages that have the field
 }
 
-// add counts, for the index, the lengths of a passage among those of all, or with sign -1 takes them out.
+// add adds the lengths of a passage to the sums over all, or with sign -1 takes them out.
 func (s *sums) add(l segment.Lengths, sign int) {
 	s.passages += sign
 	s.text += int64(sign) * int64(l.Text)
@@ -25,8 +25,8 @@ func (s *sums) add(l segment.Lengths, sign int) {
 	}
 }
 
-// averages returns the average lengths of fields in the index, in words, by which scores are normalised; at least 1.
-// Titles and paths count only where there are some.
+// averages returns, from the sums, the average lengths of fields in the index, in words, by which scores are
+// normalised; at least 1. Titles and paths count only where there are some.
 func (s *sums) averages() segment.Averages {
 	mean := func(sum int64, n int) float64 {
 		if n == 0 {

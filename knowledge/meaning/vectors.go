@@ -102,7 +102,7 @@ func (v *Vectors) Close() {
 	}
 }
 
-// State returns nil when the feature is switched off.
+// State returns how far the vectors are; nil when the feature is switched off.
 func (v *Vectors) State() *VectorState {
 	if v == nil {
 		return nil

@@ -35,8 +35,13 @@ const (
 	vectorPrefix = "k/v/"
 )
 
-func (s vectorSpace) record() string              { return spacesPrefix + s.id() }
-func (s vectorSpace) prefix() string              { return vectorPrefix + s.id() + "/" }
+// record returns the key of what is kept of the space.
+func (s vectorSpace) record() string { return spacesPrefix + s.id() }
+
+// prefix begins the keys of the vectors of the space.
+func (s vectorSpace) prefix() string { return vectorPrefix + s.id() + "/" }
+
+// vector returns the key of a vector of the space.
 func (s vectorSpace) vector(hash [16]byte) string { return s.prefix() + string(hash[:]) }
 
 // appendVector and readVector write and read a vector as it is stored: with the sum of what was said of its passage.

@@ -117,11 +117,12 @@ func anchored(md []byte, id string, anchors []page.Anchor) (Heading, bool) {
 	return Heading{}, false
 }
 
+// hasPrefixFold reports whether a title begins with a name, ignoring case.
 func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// among names some headings.
+// among names some headings of a text, for the error of a section that it does not have.
 func among(headings []Heading) string {
 	const most = 10
 	if len(headings) == 0 {

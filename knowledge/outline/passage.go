@@ -198,6 +198,7 @@ func (p *packer) emit() {
 	p.passages = append(p.passages, out)
 }
 
+// drop forgets the passage that is being packed.
 func (p *packer) drop() {
 	p.start, p.end, p.tail, p.last, p.chars, p.before, p.after, p.path, p.body = 0, 0, 0, 0, 0, "", "", nil, false
 }

@@ -256,9 +256,10 @@ func (b *strippedText) nearest(quote []byte) (q Quote) {
 	return q
 }
 
+// notWord reports whether a character divides the words of a quote.
 func notWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }
 
-// eachWord calls f for the words of a text.
+// eachWord calls f for the words of a stripped text, with which a quote is compared.
 func eachWord(text []byte, f func(start, end int)) {
 	start := -1
 	for i := 0; i <= len(text); {

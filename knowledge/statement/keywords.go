@@ -108,7 +108,8 @@ func hostsIn(d *index.Document) addresses {
 // urlAt is where a URL stands in a text.
 type urlAt struct{ start, host, end int }
 
-// findAddresses finds the URLs of a text, roughly: what stands round "://" between white space and quotes.
+// findAddresses finds the URLs of a text, which give it no keywords, roughly: what stands round "://" between white
+// space and quotes.
 func findAddresses(text string) (list []urlAt) {
 	for from := 0; ; {
 		i := strings.Index(text[from:], "://")
@@ -128,7 +129,7 @@ func findAddresses(text string) (list []urlAt) {
 	}
 }
 
-// withoutAddresses puts a full stop in the place of each URL of a text.
+// withoutAddresses puts a full stop in the place of each URL of a text before keywords are looked for.
 func withoutAddresses(text string) string {
 	list := findAddresses(text)
 	if len(list) == 0 {

@@ -83,7 +83,8 @@ func (l *List) Add(item string) {
 // items returns the list, never nil.
 func (l *List) items() []string { return append([]string{}, l.Items...) }
 
-// printable returns text without what nobody can see: control characters, and those that hide or turn text.
+// printable returns the text of a statement without what nobody can see: control characters, and those that hide or
+// turn text.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || unicode.IsPrint(r) {

@@ -69,6 +69,7 @@ func NewQuantised(centre []float32) *Quantised {
 	return s
 }
 
+// at returns the place of a slot in its block.
 func (s *Quantised) at(slot int) (*block, int) {
 	return s.blocks[slot/blockSlots], slot % blockSlots
 }
@@ -309,8 +310,8 @@ func Unsure(list []Near, n, limit int) int {
 	return n
 }
 
-// largest returns the indices of about the n largest scores: of all scores at least as large as the n-th, give or take
-// a 4096th of their range. Scores of -Inf do not count.
+// largest returns, for the nearest vectors, the indices of about the n largest scores: of all scores at least as large
+// as the n-th, give or take a 4096th of their range. Scores of -Inf do not count.
 func largest(scores []float32, n int) []int {
 	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
 	for _, x := range scores {
@@ -344,8 +345,8 @@ func largest(scores []float32, n int) []int {
 	return list
 }
 
-// inParallel calls f for 0 … n-1, on several processors if that is worth it. It panics if f does: what f has not done
-// must not be taken for a result.
+// inParallel calls f, for parts of a set of vectors, for 0 … n-1, on several processors if that is worth it. It panics
+// if f does: what f has not done must not be taken for a result.
 func inParallel(n int, f func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n/2, 8)
 	if workers < 2 {

@@ -42,7 +42,7 @@ type spelling struct {
 	unlikely float64 // how unlikely it is that it was meant
 }
 
-// more returns what is gained by being in so many passages.
+// more returns what a word that may be meant gains by being in so many passages.
 func more(passages int) float64 { return math.Log2(float64(1 + passages)) }
 
 // nearest returns the word of the index that a word was most likely meant to be. It has the first two letters of the
@@ -86,6 +86,7 @@ func (s *speller) nearest(t *Term, df int, language analysis.Language) spelling 
 	return slices.MinFunc(list, spelling.compare)
 }
 
+// compare orders spellings that may be meant, the likeliest first.
 func (s spelling) compare(o spelling) int {
 	return cmp.Or(cmp.Compare(s.unlikely, o.unlikely), strings.Compare(s.form, o.form))
 }
@@ -174,7 +175,7 @@ func (s *speller) beside(word, by string) float64 {
 	return float64(len(with)) / float64(len(others))
 }
 
-// anagrams reports whether words have the same letters.
+// anagrams reports whether a word and one that may be meant have the same letters.
 func anagrams(a, b string) bool {
 	letters := [2][]byte{[]byte(a), []byte(b)}
 	slices.Sort(letters[0])

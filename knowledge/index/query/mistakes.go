@@ -21,7 +21,7 @@ var rowsOfKeys = [...]string{"qwertyuiop", "asdfghjkl", "zxcvbnm"}
 // likeSounds are groups of letters that are taken for one another by ear.
 var likeSounds = [...]string{"aeiouy", "cks", "sz", "mn", "dt", "gj", "kq", "fv"}
 
-// nearKeys reports whether the keys of two letters are neighbours.
+// nearKeys reports whether the keys of two letters are neighbours, so that one is easily mistyped for the other.
 func nearKeys(a, b rune) bool {
 	for y, row := range rowsOfKeys {
 		x := strings.IndexRune(row, a)
@@ -45,7 +45,7 @@ func nearKeys(a, b rune) bool {
 	return false
 }
 
-// soundAlike reports whether two letters are often taken for each other because they sound alike.
+// soundAlike reports whether two letters are often mistaken for each other because they sound alike.
 func soundAlike(a, b rune) bool {
 	for _, group := range likeSounds {
 		if strings.ContainsRune(group, a) && strings.ContainsRune(group, b) {
@@ -55,8 +55,8 @@ func soundAlike(a, b rune) bool {
 	return false
 }
 
-// distance returns how many letters of a word must be put in, left out, changed, or changed with their neighbour to
-// make it another, or more than most.
+// distance returns how many mistakes are between two words: how many letters of one must be put in, left out, changed,
+// or changed with their neighbour to make it another, or more than most.
 func distance(a, b []rune, most int) int {
 	if d := len(a) - len(b); d > most || -d > most {
 		return most + 1
@@ -120,7 +120,7 @@ func atBeginning(i int) int {
 	return 0
 }
 
-// tooMany returns what it costs that the i-th letter of a word is too many.
+// tooMany returns what the mistake costs that the i-th letter of a word is too many.
 func tooMany(word []rune, i int) int {
 	for _, at := range [...]int{i - 1, i + 1} {
 		switch {
@@ -134,7 +134,7 @@ func tooMany(word []rune, i int) int {
 	return letterMistake + atBeginning(i)
 }
 
-// missing returns what it costs that the j-th letter of what was meant is missing after i letters of a word.
+// missing returns what the mistake costs that the j-th letter of what was meant is missing after i letters of a word.
 func missing(word, meant []rune, i, j int) int {
 	switch {
 	case i == len(word) && i > 0:
@@ -145,7 +145,7 @@ func missing(word, meant []rune, i, j int) int {
 	return letterMistake + atBeginning(j)
 }
 
-// instead returns what it costs that the i-th letter of a word stands in place of the j-th of what was meant.
+// instead returns what the mistake costs that the i-th letter of a word stands in place of the j-th of what was meant.
 func instead(word, meant []rune, i, j int) int {
 	a, b := word[i-1], meant[j-1]
 	cost := otherMistake

@@ -159,6 +159,7 @@ func (q *Parsed) words(text string, marks []span) int {
 	return n
 }
 
+// wordByte reports whether a byte of a query belongs to a word.
 func wordByte(c byte) bool { return c >= 0x80 || analysis.ASCIIWord[c] }
 
 // parsePhrase reads what stands between quotation marks in a query: stems and their distances from the first, at most

@@ -7,7 +7,7 @@ import (
 	"github.com/readthru/readthru/knowledge/analysis"
 )
 
-// SaysLittle reports whether a word says nothing, or little.
+// SaysLittle reports whether a word of a query says nothing, or little.
 func SaysLittle(word string) bool { return analysis.StopWords[word] || analysis.FunctionWords[word] }
 
 // onlyLetters reports whether a word is made of letters whose words have spaces between them.

@@ -44,7 +44,10 @@ func worse(a, b candidate) bool {
 	return a.Ord > b.Ord
 }
 
-func (t *top) full() bool     { return len(t.list) == t.max }
+// full reports whether there are as many candidates as may be.
+func (t *top) full() bool { return len(t.list) == t.max }
+
+// least returns the score of the worst of the best candidates.
 func (t *top) least() float32 { return t.list[0].Score }
 
 // offer takes a candidate among the best if there is room or it is better than the worst of them.

@@ -5,7 +5,7 @@ import (
 	"github.com/readthru/readthru/knowledge/index/segment"
 )
 
-// most returns the most that a posting of a list can be worth. It does not read a short list for that.
+// most returns, for pruning, the most that a posting of a list can be worth. It does not read a short list for that.
 func (s *Scorer) most(seg *segment.Segment, l *segment.List) float64 {
 	if l.Postings < s.from {
 		return 1
@@ -20,7 +20,8 @@ func (s *Scorer) most(seg *segment.Segment, l *segment.List) float64 {
 // WorthPruning is the number of postings from which it pays to check whether they are needed.
 const WorthPruning = 4096
 
-// mostLeft returns for each term the most that it and the terms after it can add to a passage of a segment.
+// mostLeft returns, for pruning, for each term the most that it and the terms after it can add to a passage of a
+// segment.
 func (s *Scorer) mostLeft(n int) []float32 {
 	left := make([]float32, len(s.terms)+1)
 	for i := len(s.terms) - 1; i >= 0; i-- {
@@ -54,7 +55,7 @@ func (s *Scorer) leastOfBest() float32 {
 	return nthLargest(scores, s.top.max)
 }
 
-// nthLargest returns the nth largest number of list, and reorders list. N is from 1 to len(list).
+// nthLargest returns, for pruning, the nth largest number of list, and reorders list. N is from 1 to len(list).
 func nthLargest(list []float32, n int) float32 {
 	for len(list) > 1 {
 		pivot := list[len(list)/2]
@@ -83,7 +84,8 @@ func nthLargest(list []float32, n int) float32 {
 	return list[0]
 }
 
-// above returns the passages whose score is at least least, with a margin for rounding errors.
+// above returns the passages that pruning leaves: those whose score is at least least, with a margin for rounding
+// errors.
 func (s *Scorer) above(least float32) []uint32 {
 	least -= least * 1e-4
 	open := []uint32{}
@@ -97,7 +99,7 @@ func (s *Scorer) above(least float32) []uint32 {
 	return open
 }
 
-// lookUp adds the worth of a term to the scores of the passages in ords, which ascend.
+// lookUp adds the worth of a term to the scores of the passages in ords, which pruning has left and which ascend.
 func (s *Scorer) lookUp(ords []uint32, seg *segment.Segment, l *termList) error {
 	c := segment.NewCursor(l.List)
 	for _, ord := range ords {

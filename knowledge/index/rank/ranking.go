@@ -101,7 +101,7 @@ func rarity(n, df int) float64 {
 	return math.Log(1 + (float64(n-df)+.5)/(float64(df)+.5))
 }
 
-// weighted returns the weighted number of occurrences that a posting stands for.
+// weighted returns the weighted number of occurrences that a posting stands for, as the ranking counts them.
 func weighted(c *segment.Chunk, i int, norms *norms, length segment.Lengths) float32 {
 	count := c.Count[i]
 	tf := float32(count & 15)

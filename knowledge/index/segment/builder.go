@@ -39,7 +39,7 @@ const (
 	Nameplate                    // it has no text: it stands for its document
 )
 
-// String names the kind for people.
+// String names the kind of a passage for people.
 func (k Kind) String() string {
 	switch {
 	case k&LinkPassage != 0:

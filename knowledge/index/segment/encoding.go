@@ -8,7 +8,8 @@ import (
 // ErrDamaged means that a record of the index is not as it was written.
 var ErrDamaged = errors.New("segment is damaged")
 
-// Uvarint reads a number and returns the rest of b, which is empty if the number is incomplete or too large.
+// Uvarint decodes a number of a record and returns the rest of b, which is empty if the number is incomplete or too
+// large.
 func Uvarint(b []byte) (uint64, []byte) {
 	v, n := binary.Uvarint(b)
 	if n <= 0 {
@@ -31,7 +32,7 @@ func CutText(b []byte) (s string, rest []byte, ok bool) {
 	return string(b[:n]), b[n:], true
 }
 
-// EncodeNumbers packs ascending numbers.
+// EncodeNumbers packs ascending numbers for a record.
 func EncodeNumbers(numbers []uint32) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(numbers)))
 	prev := uint32(0)

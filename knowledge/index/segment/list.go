@@ -22,7 +22,7 @@ func (l *List) FormBit(form string) uint8 {
 	return 0
 }
 
-// FormBits returns the bits of the forms that begin with prefix.
+// FormBits returns the bits of those forms in the postings of a list that begin with prefix.
 func (l *List) FormBits(prefix string) (bits uint8) {
 	for i, f := range l.Forms {
 		if strings.HasPrefix(f, prefix) {

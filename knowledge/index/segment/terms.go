@@ -247,7 +247,7 @@ func blockOf(refs []blockRef, term string) int {
 	return max(i, 0)
 }
 
-// find returns the postings of a term, or nil if the segment does not have it.
+// find returns the list of postings of a term, or nil if the segment does not have it.
 func find(refs []blockRef, blocks blockSource, term string) (*List, error) {
 	l, err := walkTerms(refs, blocks, term)()
 	if l == nil || l.Term != term {
