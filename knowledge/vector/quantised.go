@@ -345,8 +345,8 @@ func largest(scores []float32, n int) []int {
 	return list
 }
 
-// inParallel calls f, for parts of a set of vectors, for 0 … n-1, on several processors if that is worth it. It panics
-// if f does: what f has not done must not be taken for a result.
+// inParallel calls f, for parts of a set of vectors, with 0 … n-1, on several processors if that is worth it. It
+// panics if f does: what f has not done must not be taken for a result.
 func inParallel(n int, f func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n/2, 8)
 	if workers < 2 {
