@@ -33,6 +33,6 @@
 //   - which anchors a page has: [Anchors] (anchors.go)
 //   - what a recipe chooses of a page, and how its items are written: recipe_serve.go
 //   - which recipe suits a page that has none: [Document.Propose] (propose.go)
-//   - which elements a selector of a recipe matches, and at which cost it gives up: Finder (convert/css/find.go)
+//   - which elements a selector of a recipe matches, and at which cost it gives up: Finder (convert/css/finder.go)
 //   - how many tokens a text has: [Tokens] (tokens.go)
 package convert

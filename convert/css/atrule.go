@@ -1,7 +1,6 @@
 package css
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -109,93 +108,6 @@ func (s *Sheet) imported(prelude string, c context) {
 		s.block(css, 0, c)
 		s.begun = false
 	}
-}
-
-// named returns the layer of a name in l, as in "a.b". One without a name is new. Layers beyond the limit are one. l is
-// nil for a layer at the top. The names of a path stand one in another, and each is made when it is first mentioned,
-// which fixes its place in the order (CSS Cascading Level 5, §6.4).
-func (s *Sheet) named(l *layer, path string) *layer {
-	if l == nil {
-		l = &s.layers
-	}
-	for name := range strings.SplitSeq(path, ".") {
-		name = strings.TrimSpace(name)
-		at := slices.IndexFunc(l.inner, func(one *layer) bool { return one.name == name && name != "" })
-		switch {
-		case at >= 0:
-			l = l.inner[at]
-		case s.layerCount >= maxLayers-1:
-			s.cut = true
-			return l
-		default:
-			s.layerCount++
-			l.inner = append(l.inner, &layer{name: name})
-			l = l.inner[len(l.inner)-1]
-		}
-	}
-	return l
-}
-
-// number ranks l and the layers in it: those inside come before what is in l itself. last is the rank that was given
-// last; the result is l's own. Ranks end at maxLayers, so that they fit into their bits of a rule's key.
-func (l *layer) number(last int) int {
-	for _, one := range l.inner {
-		last = one.number(last)
-	}
-	l.rank = min(last+1, maxLayers)
-	return l.rank
-}
-
-// keyframes reads the block of @keyframes, from i on, and returns the offset behind it. Kept are what the first and the
-// last state set, and what all of them set alike: more is not needed to say what is seen at rest. Declarations that are
-// important are left out, as browsers do (CSS Animations Level 1, §3). A name that is defined twice has the later
-// frames.
-func (s *Sheet) keyframes(name, css string, i int) int {
-	end := until(css, i, "}")
-	body := css[i:min(end, len(css))]
-	f := &frames{first: map[string]string{}, last: map[string]string{}}
-	count := 0 // of states: a frame may be that of several
-	for i := blank(body, 0); i < len(body); i = blank(body, i) {
-		open := until(body, i, "{")
-		if open >= len(body) {
-			break
-		}
-		shut := until(body, open+1, "}")
-		set := map[string]string{}
-		eachDeclaration(body[open+1:min(shut, len(body))], func(d declaration) {
-			if d.shorthand == "" && !d.important && !strings.HasPrefix(d.name, "--") {
-				set[d.name] = d.value
-			}
-		})
-		for at := range split(strings.ToLower(withoutComments(body[i:open])), ",") {
-			count++
-			into := map[string]map[string]string{"from": f.first, "0%": f.first, "to": f.last, "100%": f.last}[at]
-			for name, value := range set {
-				if into != nil {
-					into[name] = value
-				}
-			}
-		}
-		if f.same == nil {
-			f.same = set
-		} else {
-			for name, value := range f.same {
-				if set[name] != value {
-					delete(f.same, name)
-				}
-			}
-		}
-		i = shut + 1
-	}
-	if count < 2 {
-		f.same = nil // it moves to and from what the element has
-	}
-	if s.frames == nil {
-		s.frames, s.animations = map[inTree]*frames{}, map[string]bool{}
-	}
-	name = strings.ToLower(name)
-	s.frames[inTree{s.tree, name}], s.animations[name] = f, true
-	return end + 1
 }
 
 // property reads the block of @property, from i on, and returns the offset behind it: the initial value of a custom

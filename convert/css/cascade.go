@@ -1,8 +1,6 @@
 package css
 
 import (
-	"math"
-	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -10,55 +8,6 @@ import (
 
 	"github.com/readthru/readthru/convert/dom"
 )
-
-// Styles are the declarations that hold for one element, by property. Names and values are in lower case, shorthands
-// are written out, and custom properties are put in. [Sheet.StylesOf] makes them for package hidden, which asks of each
-// element whether some window shows its text.
-type Styles struct {
-	Values  Values   // in the window of a laptop; nil when there is none
-	Windows []Values // in each kind of window; nil when all are alike
-}
-
-// Values are the declarations of an element, by property: so few that to compare their names costs less than a map.
-// Names are unique, except that dropped ones are empty.
-type Values []Value
-
-// Value is what holds for a property.
-type Value struct {
-	Name, Value string
-	by          *rule // that set it; nil for the style attribute
-}
-
-// Get returns the value of a property, or "" if it is not declared.
-func (v Values) Get(name string) string {
-	for i := range v {
-		if v[i].Name == name {
-			return v[i].Value
-		}
-	}
-	return ""
-}
-
-// Drop takes out the value of a property. Package hidden drops a value that it does not count, such as that of an
-// element which fades in. The rule that set it is forgotten, too.
-func (v Values) Drop(name string) {
-	for i := range v {
-		if v[i].Name == name {
-			v[i] = Value{}
-		}
-	}
-}
-
-// setBy returns the rule that set a property, or nil where the style attribute, an animation or an old attribute did,
-// or nothing.
-func (v Values) setBy(name string) *rule {
-	for i := range v {
-		if v[i].Name == name {
-			return v[i].by
-		}
-	}
-	return nil
-}
 
 // A declaration's place in the cascade is one number, its key, so that declarations are compared by one comparison.
 // From its highest bits to its lowest it ranks importance, what an animation has set, the tree that the rule is of, the
@@ -189,18 +138,6 @@ func (s *Sheet) StylesOf(n *html.Node) (e Styles) {
 	return e
 }
 
-// legacyColour reads a colour of an attribute, whose digits need no #. The attributes are bgcolor, text and color. What
-// the HTML standard's rules for legacy colours make of other values is not known here.
-func legacyColour(value string) string {
-	value = strings.TrimSpace(value)
-	if len(value) == 6 || len(value) == 3 {
-		if _, ok := hexColour(strings.ToLower(value)); ok {
-			return "#" + value
-		}
-	}
-	return value
-}
-
 // cascade returns the values that hold for n in one set of windows: the winner for each property among rules, the style
 // attribute inline, and hints, which are the old attributes. Winners are computed only when all are known, since a
 // value may refer to an anchor that another property names.
@@ -296,51 +233,6 @@ func (s *Sheet) computed(n *html.Node, c *candidate, anchor string) (value strin
 	return value, value != ""
 }
 
-// initials are the values that properties have where nothing sets them, as far as that is not what an absent value
-// means here.
-var initials = map[string]string{
-	"display": "inline", "visibility": "visible", "color": "canvastext", "font-size": "medium", "line-height": "normal",
-	"letter-spacing": "normal", "text-indent": "0", "font-size-adjust": "none", "text-shadow": "none",
-	"-webkit-text-fill-color": "currentcolor", "opacity": "1",
-}
-
-// animate puts what animations leave into place: those that have ended, and those that nobody waits for. A page that
-// fades in its text sets opacity to 0 and animates it to 1; readers see the end. What an animation sets wins over all
-// but important declarations (CSS Cascading Level 5, §6.1).
-func (s *Sheet) animate(n *html.Node, best *candidates) {
-	names, tree, a := "", (*html.Node)(nil), animation{fill: "none", count: "1", direction: "normal", state: "running"}
-	for i := range *best {
-		switch c := &(*best)[i]; c.name {
-		case "animation-name":
-			names, tree = c.value, s.treeOf(n, c.by)
-		case "animation-fill-mode":
-			a.fill = c.value
-		case "animation-iteration-count":
-			a.count = c.value
-		case "animation-direction":
-			a.direction = c.value
-		case "animation-duration":
-			a.duration = c.value
-		case "animation-delay":
-			a.delay = c.value
-		case "animation-play-state":
-			a.state = c.value
-		}
-	}
-	if names == "" || names == "none" {
-		return
-	}
-	for name := range split(names, ",") {
-		f := s.frames[inTree{tree, strings.Trim(name, `"'`)}]
-		if f == nil {
-			continue
-		}
-		for name, value := range a.leaves(f) {
-			best.put(&declaration{name: name, value: value}, animatedSet, nil)
-		}
-	}
-}
-
 // treeOf returns the tree in which names of a declaration for n mean something: that of its rule, or of n's own style.
 // Names of @keyframes and of anchors are looked up in it.
 func (s *Sheet) treeOf(n *html.Node, by *rule) *html.Node {
@@ -348,66 +240,6 @@ func (s *Sheet) treeOf(n *html.Node, by *rule) *html.Node {
 		return by.tree
 	}
 	return s.trees[n]
-}
-
-// animation is how the frames of an animation are shown. They are the values of the properties of the same names, as
-// they are written, with the initial ones where none is set.
-type animation struct{ fill, count, direction, duration, delay, state string }
-
-// longest is for how many seconds a reader waits for the end of an animation. It ends a trick: text that is there after
-// an hour is on no screen.
-const longest = 60
-
-// leaves returns what is seen of an animation by somebody who waits a while. It is nil where the element is at last as
-// its rules have it, and what all frames set where the animation never ends, ends in the middle of a turn, takes too
-// long, or waits for a script.
-func (a *animation) leaves(f *frames) map[string]string {
-	count, _, known := Number(a.count)
-	duration, delay := seconds(a.duration), seconds(a.delay)
-	switch {
-	case a.count == "infinite", !known, count != math.Trunc(count), strings.Contains(a.count, ","),
-		duration*count+delay > longest, a.state == "paused" && duration > 0:
-		return f.same
-	case a.fill != "forwards" && a.fill != "both":
-		return nil
-	}
-	// At the end of an odd number of turns the last frame is seen, of none the first.
-	last := true
-	switch even := math.Mod(count, 2) == 0; a.direction {
-	case "normal":
-		last = count > 0
-	case "reverse":
-		last = count == 0
-	case "alternate":
-		last = !even
-	case "alternate-reverse":
-		last = even
-	}
-	if last {
-		return f.last
-	}
-	return f.first
-}
-
-// seconds reads a time of an animation, of several the first. What does not begin with a number is 0.
-func seconds(value string) float64 {
-	first, _, _ := strings.Cut(value, ",")
-	n, unit, _ := Number(strings.TrimSpace(first))
-	if unit == "ms" {
-		return n / 1000
-	}
-	return n
-}
-
-// Animated reports whether one of these animations is defined in a style sheet that is not at hand. Its keyframes may
-// set anything: package hidden then does not take the element for hidden for good.
-func (s *Sheet) Animated(names string) bool {
-	for name := range split(names, ",") {
-		if name = strings.Trim(name, `"'`); name != "" && name != "none" && !s.animations[name] {
-			return true
-		}
-	}
-	return false
 }
 
 // about returns the rules that hold for n in some window. They are looked up under n's id, each of its classes, its tag
@@ -476,39 +308,4 @@ func (s *Sheet) holds(r *rule, n *html.Node) bool {
 		is = s.styled(n.Parent, r.style, 0)
 	}
 	return is
-}
-
-// Toggled reports whether the rule that set a property of an element, and so hid it, has a counterpart that shows such
-// elements in another state: with one more class, inside another parent, under the pointer. Such an element appears
-// when the reader asks for it. It is false where no rule set the property.
-func (s *Sheet) Toggled(n *html.Node, e Styles, property string) bool {
-	hid := e.Values.setBy(property)
-	if hid == nil {
-		return false
-	}
-	names := hid.chain[0].names()
-	for _, name := range names {
-		for _, r := range s.shows[name] {
-			if r == hid || r.in != everywhere || !r.shows(property) {
-				continue
-			}
-			other := r.chain[0].names()
-			if !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(other, n) }) &&
-				(len(other) > len(names) || len(r.chain) > len(hid.chain) || r.stateful) && !s.holds(r, n) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// shows reports whether r sets a property to a value that lets elements be seen. [Sheet.Toggled] asks it of the rules
-// in Sheet.shows, which show something, for the property by which another rule hid an element.
-func (r *rule) shows(property string) bool {
-	for i := range r.set {
-		if r.set[i].name == property && shown(property, r.set[i].value) {
-			return true
-		}
-	}
-	return false
 }

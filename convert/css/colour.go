@@ -474,3 +474,15 @@ func hexColour(hex string) (c Colour, ok bool) {
 	}
 	return c, false
 }
+
+// legacyColour reads a colour of an attribute, whose digits need no #. The attributes are bgcolor, text and color. What
+// the HTML standard's rules for legacy colours make of other values is not known here.
+func legacyColour(value string) string {
+	value = strings.TrimSpace(value)
+	if len(value) == 6 || len(value) == 3 {
+		if _, ok := hexColour(strings.ToLower(value)); ok {
+			return "#" + value
+		}
+	}
+	return value
+}

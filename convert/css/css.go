@@ -83,25 +83,12 @@ type rule struct {
 	plain     bool // it holds for all that is found under its key
 }
 
-// layer is a cascade layer. Later ones win, and what is in none wins over all. The anonymous outermost one is
-// Sheet.layers; its number is given when all sheets have been read, since a layer may be named again and again (CSS
-// Cascading Level 5, §6.4).
-type layer struct {
-	name  string
-	inner []*layer
-	rank  int // from 1
-}
-
 // inTree is a name that means something in one tree: the document, or a shadow root. Names of animations and of anchors
 // are such: those of a shadow root do not reach out of it.
 type inTree struct {
 	tree *html.Node // nil for the document
 	name string
 }
-
-// frames are what an animation sets at its end, and what it sets all the time. A page may keep its text hidden until an
-// animation shows it, or hide it by one.
-type frames struct{ first, last, same map[string]string }
 
 // Rules are the tables of this package, which count in the version of the rules.
 var Rules = []any{
@@ -472,35 +459,4 @@ func (s *Sheet) keys(c *compound, depth int) []string {
 		}
 	}
 	return []string{"*"}
-}
-
-// showing reports whether a rule can make something appear. Only such rules are asked by [Sheet.Toggled].
-func (r *rule) showing() bool {
-	for i := range r.set {
-		if shown(r.set[i].name, r.set[i].value) {
-			return true
-		}
-	}
-	return false
-}
-
-// shown reports whether a property with this value lets an element be seen that another value of it hid. It is how a
-// menu or a tab that scripts open is told from text that nobody ever sees. A height of one pixel shows nothing: it is
-// what visually hidden text has.
-func shown(name, value string) bool {
-	switch name {
-	case "display":
-		return value != "none"
-	case "visibility":
-		return value == "visible"
-	case "opacity":
-		n, ok := Fraction(value)
-		return ok && n > Faintest
-	case "height", "max-height", "width", "max-width":
-		l, ok := ParseLength(value, 16)
-		return !ok || l.Px > 1 || l.Share > 0
-	case "grid-template-rows":
-		return value != "0fr"
-	}
-	return false
 }

@@ -30,9 +30,6 @@ type matcher struct {
 	shadows
 }
 
-// place counts the elements around an element, from 1: among all of its parent, and among those of its name.
-type place struct{ child, last, ofType, lastOfType int32 }
-
 // had is a question about :has that has been answered. For a rule such as ".a:has(.b) p" it comes again with every p in
 // one .a.
 type had struct {
@@ -253,11 +250,6 @@ func (m *matcher) pseudo(p *pseudo, n, anchor *html.Node) bool {
 	return inState(p.name, n)
 }
 
-// counts reports whether p selects by the place of an element among its siblings. nth answers it.
-func (p *pseudo) counts() bool {
-	return nths[p.name] || strings.HasSuffix(p.name, "-child") || strings.HasSuffix(p.name, "-of-type")
-}
-
 // inState reports whether n has a state that its attributes show. Names that it does not know hold for no element.
 // Attributes are those that the page was sent with; what a reader or a script would change has not happened.
 func inState(name string, n *html.Node) bool {
@@ -327,119 +319,4 @@ func (m *matcher) hasBelow(s *selector, top, anchor *html.Node) bool {
 		}
 	}
 	return false
-}
-
-// nth reports whether n has the place that p asks for. It is false for an element without a parent.
-func (m *matcher) nth(p *pseudo, n *html.Node) bool {
-	if n.Parent == nil {
-		return false
-	}
-	if p.list != nil {
-		return m.nthOf(p, n)
-	}
-	at := m.place(n)
-	switch p.name {
-	case "first-child":
-		return at.child == 1
-	case "last-child":
-		return at.last == 1
-	case "only-child":
-		return at.child == 1 && at.last == 1
-	case "first-of-type":
-		return at.ofType == 1
-	case "last-of-type":
-		return at.lastOfType == 1
-	case "only-of-type":
-		return at.ofType == 1 && at.lastOfType == 1
-	case "nth-child":
-		return p.counted(at.child)
-	case "nth-last-child":
-		return p.counted(at.last)
-	case "nth-of-type":
-		return p.counted(at.ofType)
-	}
-	return p.counted(at.lastOfType)
-}
-
-// counted reports whether i is a·n+b for some n from 0 on.
-func (p *pseudo) counted(i int32) bool {
-	rest := int(i) - p.b
-	if p.a == 0 {
-		return rest == 0
-	}
-	return rest%p.a == 0 && rest/p.a >= 0
-}
-
-// nthOf counts only the siblings that match the list of p. It is :nth-child(an+b of S), and counts anew for each n.
-func (m *matcher) nthOf(p *pseudo, n *html.Node) bool {
-	if !m.any(p.list, n, nil) {
-		return false
-	}
-	count := int32(1)
-	next := func(e *html.Node) *html.Node { return e.PrevSibling }
-	if p.name == "nth-last-child" {
-		next = func(e *html.Node) *html.Node { return e.NextSibling }
-	}
-	for e := next(n); e != nil && m.steps >= 0; e = next(e) {
-		if e.Type == html.ElementNode && m.any(p.list, e, nil) {
-			count++
-		}
-	}
-	return p.counted(count)
-}
-
-// place returns the place of n. The places of all its siblings are found at once. n must have a parent.
-func (m *matcher) place(n *html.Node) place {
-	if at, known := m.places[n]; known {
-		return at
-	}
-	if m.places == nil {
-		m.places = map[*html.Node]place{}
-	}
-	ofType := map[string]int32{}
-	count := int32(0)
-	for c := n.Parent.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.ElementNode {
-			count++
-			ofType[c.Data]++
-			m.places[c] = place{child: count, ofType: ofType[c.Data]}
-		}
-	}
-	for c := n.Parent.FirstChild; c != nil; c = c.NextSibling {
-		if at, is := m.places[c]; is {
-			at.last, at.lastOfType = count-at.child+1, ofType[c.Data]-at.ofType+1
-			m.places[c] = at
-		}
-	}
-	return m.places[n]
-}
-
-// parts counts the names that c asks for: tag, id and classes.
-func (c *compound) parts() (count int) {
-	if count = len(c.classes); c.id != "" {
-		count++
-	}
-	if c.tag != "" {
-		count++
-	}
-	return count
-}
-
-// names lists what an element must have to match c: its id, classes, attributes and tag, each with a sign of its kind.
-// [Sheet.Toggled] compares two rules by these: one that names all of another and more is about a state of the same
-// elements.
-func (c *compound) names() (names []string) {
-	if c.id != "" {
-		names = append(names, "#"+c.id)
-	}
-	for _, class := range c.classes {
-		names = append(names, "."+class)
-	}
-	for _, t := range c.attrs {
-		names = append(names, "["+t.key+string(t.operator)+t.value)
-	}
-	if c.tag != "" {
-		names = append(names, c.tag)
-	}
-	return names
 }

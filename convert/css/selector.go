@@ -1,7 +1,6 @@
 package css
 
 import (
-	"math"
 	"slices"
 	"strings"
 )
@@ -262,9 +261,6 @@ var simple = wordSet(`root scope empty first-child last-child only-child first-o
 	any-link -webkit-any-link checked disabled enabled required optional read-only read-write default placeholder-shown
 	valid invalid in-range defined open paused muted volume-locked local-link blank`)
 
-// nths are the pseudo-classes that count siblings, and take a formula such as 2n+1.
-var nths = wordSet("nth-child nth-last-child nth-of-type nth-last-of-type")
-
 // pseudo reads a pseudo-class or a pseudo-element from the start of s. It adds it to the compound c of the selector of,
 // and returns what follows it. Pseudo-elements match no element, except ::slotted and ::part, which reach elements of
 // other trees. ok is false for what browsers do not know: one such name makes them drop the whole rule.
@@ -375,36 +371,6 @@ func (p *parser) relative(list string, parents []*selector) (all []*selector) {
 	return all
 }
 
-// parseNth reads an+b, odd, even or a number. ok is false for what is none of these, and for numbers beyond a million.
-func parseNth(s string) (a, b int, ok bool) {
-	s = strings.Join(strings.Fields(s), "")
-	switch s {
-	case "odd":
-		return 2, 1, true
-	case "even":
-		return 2, 0, true
-	}
-	step, offset, found := strings.Cut(s, "n")
-	if !found {
-		step, offset = "0", s
-	}
-	switch step {
-	case "", "+":
-		step = "1"
-	case "-":
-		step = "-1"
-	}
-	x, unit, ok := Number(step)
-	y := 0.0
-	if ok && unit == "" && offset != "" {
-		y, unit, ok = Number(offset)
-	}
-	if !ok || unit != "" || math.Abs(x) > 1e6 || math.Abs(y) > 1e6 {
-		return 0, 0, false
-	}
-	return int(x), int(y), true
-}
-
 // parseAttrTest reads the inside of the brackets of an attribute selector, such as `data-a*="b" i`. A flag "i" asks to
 // compare without case; "s" changes nothing. ok is false for a test without a name.
 func parseAttrTest(inside string) (t attrTest, ok bool) {
@@ -430,4 +396,49 @@ func parseAttrTest(inside string) (t attrTest, ok bool) {
 	}
 	t.key = unescape(t.key)
 	return t, t.key != ""
+}
+
+// universal reports whether c asks for nothing that tells kinds of elements apart. Pseudo-classes such as :first-child
+// do not tell kinds apart, except :is with such names in it.
+func (c *compound) universal() bool {
+	if c.parts()+len(c.attrs) > 0 {
+		return false
+	}
+	for i := range c.pseudos {
+		p := &c.pseudos[i]
+		if p.name == "is" && !slices.ContainsFunc(p.list, func(s *selector) bool { return s.chain[0].universal() }) {
+			return false
+		}
+	}
+	return true
+}
+
+// parts counts the names that c asks for: tag, id and classes.
+func (c *compound) parts() (count int) {
+	if count = len(c.classes); c.id != "" {
+		count++
+	}
+	if c.tag != "" {
+		count++
+	}
+	return count
+}
+
+// names lists what an element must have to match c: its id, classes, attributes and tag, each with a sign of its kind.
+// [Sheet.Toggled] compares two rules by these: one that names all of another and more is about a state of the same
+// elements.
+func (c *compound) names() (names []string) {
+	if c.id != "" {
+		names = append(names, "#"+c.id)
+	}
+	for _, class := range c.classes {
+		names = append(names, "."+class)
+	}
+	for _, t := range c.attrs {
+		names = append(names, "["+t.key+string(t.operator)+t.value)
+	}
+	if c.tag != "" {
+		names = append(names, c.tag)
+	}
+	return names
 }

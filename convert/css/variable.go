@@ -246,15 +246,3 @@ func (s *Sheet) choose(n *html.Node, inside string, depth int) (string, bool) {
 	}
 	return "", false
 }
-
-// styled reports whether a style query, as in "--name: value" or "--name", holds for n. Of @container style() n is the
-// parent of the element that a rule is about.
-func (s *Sheet) styled(n *html.Node, query string, depth int) bool {
-	name, want, hasValue := strings.Cut(query, ":")
-	value := s.custom(n, strings.TrimSpace(name), depth)
-	if !hasValue {
-		return value != ""
-	}
-	want, ok := s.substitute(n, strings.TrimSpace(want), depth)
-	return ok && strings.EqualFold(strings.TrimSpace(value), want)
-}

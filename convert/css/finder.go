@@ -60,21 +60,6 @@ func (f *Finder) Matches(s Selectors, n *html.Node) bool { return f.any(s.list, 
 // be used.
 func (f *Finder) Spent() bool { return f.steps < 0 }
 
-// universal reports whether c asks for nothing that tells kinds of elements apart. Pseudo-classes such as :first-child
-// do not tell kinds apart, except :is with such names in it.
-func (c *compound) universal() bool {
-	if c.parts()+len(c.attrs) > 0 {
-		return false
-	}
-	for i := range c.pseudos {
-		p := &c.pseudos[i]
-		if p.name == "is" && !slices.ContainsFunc(p.list, func(s *selector) bool { return s.chain[0].universal() }) {
-			return false
-		}
-	}
-	return true
-}
-
 // Marked reports whether each selector asks for an id, a class or an attribute of what it matches. A selector of
 // nothing but tags, such as "article p", may suit any page.
 func (s Selectors) Marked() bool {
