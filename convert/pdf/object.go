@@ -1,5 +1,9 @@
 package pdf
 
+import (
+	"strconv"
+)
+
 // The kinds of objects (ISO 32000-1 §7.3): nil, bool, float64 for numbers, string, name, []any, dict, *stream and ref;
 // operators and other bare words are of type word.
 type (
@@ -290,4 +294,32 @@ func at(list []any, i int) any {
 		return list[i]
 	}
 	return nil
+}
+
+// name reads a name, as strings are read, of a PDF, from its slash on (§7.3.5). "#" with two hexadecimal digits is a
+// byte; other uses of it are left as they are.
+func (l *lexer) name() name {
+	l.at++
+	start := l.at
+	coded := false
+	for l.at < len(l.b) && classes[l.b[l.at]] == regular {
+		coded = coded || l.b[l.at] == '#'
+		l.at++
+	}
+	text := l.b[start:l.at]
+	if !coded {
+		return name(text)
+	}
+	var out []byte
+	for i := 0; i < len(text); i++ {
+		if text[i] == '#' && i+2 < len(text) {
+			if v, err := strconv.ParseUint(string(text[i+1:i+3]), 16, 8); err == nil {
+				out = append(out, byte(v))
+				i += 2
+				continue
+			}
+		}
+		out = append(out, text[i])
+	}
+	return name(out)
 }

@@ -305,3 +305,44 @@ func (e *interpreter) show(v any) {
 		panic(halt{})
 	}
 }
+
+// afterImage returns, for the canvas, the offset behind an inline image, whose entries begin at at: behind the word EI
+// between white space. The data may hold this word, too, so that a word behind it must look like an operator.
+func afterImage(b []byte, at int) int {
+	for i := at; i+2 < min(len(b), at+maxImageEntries); i++ {
+		if b[i] == 'I' && b[i+1] == 'D' && classes[b[i+2]] == space {
+			at = i + 3
+			break
+		}
+	}
+	for i := at; i+1 < len(b); i++ {
+		if b[i] == 'E' && b[i+1] == 'I' && (i == 0 || classes[b[i-1]] == space) &&
+			(i+2 >= len(b) || classes[b[i+2]] == space) {
+			rest := lexer{b: b[:min(len(b), i+40)], at: i + 2}
+			if v, ok := rest.next(); ok {
+				if w, isWord := v.(word); isWord && !plainWord(string(w)) {
+					continue // bytes of the picture that look like EI
+				}
+			}
+			return i + 2
+		}
+	}
+	return len(b)
+}
+
+// plainWord reports whether w can be an operator. Operators have three letters or signs at most, such as BDC, f* and
+// d0.
+func plainWord(w string) bool {
+	if len(w) > 3 {
+		return false
+	}
+	for _, c := range []byte(w) {
+		if (c|0x20 < 'a' || c|0x20 > 'z') && c != '*' && c != '\'' && c != '"' && c != '0' && c != '1' {
+			return false
+		}
+	}
+	return true
+}
+
+// maxImageEntries is how far behind BI the data of an inline image may begin, in bytes.
+const maxImageEntries = 1 << 10

@@ -1,34 +1,10 @@
 package pdf
 
-import "strconv"
-
-// name reads a name, as strings are read, of a PDF, from its slash on (§7.3.5). "#" with two hexadecimal digits is a
-// byte; other uses of it are left as they are.
-func (l *lexer) name() name {
-	l.at++
-	start := l.at
-	coded := false
-	for l.at < len(l.b) && classes[l.b[l.at]] == regular {
-		coded = coded || l.b[l.at] == '#'
-		l.at++
-	}
-	text := l.b[start:l.at]
-	if !coded {
-		return name(text)
-	}
-	var out []byte
-	for i := 0; i < len(text); i++ {
-		if text[i] == '#' && i+2 < len(text) {
-			if v, err := strconv.ParseUint(string(text[i+1:i+3]), 16, 8); err == nil {
-				out = append(out, byte(v))
-				i += 2
-				continue
-			}
-		}
-		out = append(out, text[i])
-	}
-	return name(out)
-}
+import (
+	"strings"
+	"time"
+	"unicode/utf16"
+)
 
 // literal reads a string in parentheses (§7.3.4.2). Parentheses nest, a backslash escapes, and line ends of any kind
 // are one line feed. A string that is never closed ends with the file; bytes beyond maxString are read and dropped.
@@ -140,3 +116,57 @@ func unhex(c byte) int {
 	}
 	return -1
 }
+
+// text reads a text string (§7.9.2.2): UTF-16 or UTF-8 with a mark, else PDFDocEncoding. Titles, languages, dates and
+// ActualText are such strings; the strings that a page shows are bytes of its fonts and are not.
+func (r *reader) text(v any) string {
+	s, _ := r.resolve(v).(string)
+	switch {
+	case len(s) >= 2 && s[0] == 0xfe && s[1] == 0xff:
+		return utf16Text(s[2:])
+	case len(s) >= 3 && s[:3] == "\xef\xbb\xbf":
+		return strings.ToValidUTF8(s[3:], "\ufffd")
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 0x18 && c < 0x20:
+			b.WriteRune(docAccents[c-0x18])
+		case c >= 0x80 && c <= 0xa0:
+			b.WriteRune(docSigns[c-0x80])
+		default:
+			b.WriteRune(rune(c))
+		}
+	}
+	return b.String()
+}
+
+// utf16Text decodes, for the reader, big-endian UTF-16 without its mark. A last odd byte is left out.
+func utf16Text(s string) string {
+	units := make([]uint16, len(s)/2)
+	for i := range units {
+		units[i] = uint16(s[2*i])<<8 | uint16(s[2*i+1])
+	}
+	return string(utf16.Decode(units))
+}
+
+// parseDate parses a PDF date, D:YYYYMMDDHHmmSSOHH'mm', of which everything after the year is optional. It is zero for
+// what is none, and for years up to 1900, which files have that know no date.
+func parseDate(s string) time.Time {
+	s = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(s), "D:"), "'", "")
+	for _, form := range []string{
+		"20060102150405-0700", "20060102150405Z0700", "20060102150405", "200601021504",
+		"2006010215", "20060102", "200601", "2006",
+	} {
+		if t, err := time.Parse(form, s[:min(len(s), len(form))]); err == nil && t.Year() > 1900 {
+			return t
+		}
+	}
+	return time.Time{}
+}
+
+// Where PDFDocEncoding is not Latin 1 (§D.3).
+var (
+	docAccents = []rune("˘ˇˆ˙˝˛˚˜")
+	docSigns   = []rune("•†‡…—–ƒ⁄‹›−‰„“”‘’‚™ﬁﬂŁŒŠŸŽıłœšž\ufffd€")
+)

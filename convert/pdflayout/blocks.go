@@ -210,23 +210,6 @@ func (b *builder) add(l *line, lines []*line, at int) {
 	b.list = append(b.list, &Block{Kind: Paragraph, Pieces: flat(l), lines: []*line{l}, Page: l.page, left: l.x0})
 }
 
-// listItem returns an item of a list that begins with the line l, behind the block last. Its level follows from how far
-// it stands to the right of the item before, or of an earlier one.
-func (b *builder) listItem(last *Block, l *line, marker string, pieces []Piece) *Block {
-	item := &Block{Kind: Item, Marker: marker, Pieces: pieces, lines: []*line{l}, Page: l.page, left: l.x0}
-	if last != nil && last.Kind == Item && last.Page == l.page {
-		switch step := l.x0 - last.left; {
-		case step > .8*l.size && step < 6*l.size:
-			item.Level = min(last.Level+1, 3)
-		case step < -.8*l.size:
-			item.Level = b.levelAt(l.x0)
-		default:
-			item.Level = last.Level
-		}
-	}
-	return item
-}
-
 // contentsTitles are the titles of tables of contents. They are in lower case, between spaces.
 var contentsTitles = " contents table of contents inhalt inhaltsverzeichnis table des matières sommaire índice " +
 	"contenido sumário indice spis treści содержание оглавление 目录 目次 "
@@ -289,17 +272,6 @@ func (b *builder) addEntry(l *line) {
 // aligned reports whether two lines are one block: they of a heading begin at the same place, or have the same middle.
 func aligned(a, b *line) bool {
 	return abs32(a.x0-b.x0) < .5*a.size || abs32(a.x0+a.x1-b.x0-b.x1) < a.size
-}
-
-// levelAt returns, for a block, the level of the nearest earlier item of the list that stands as far to the left,
-// within three points; 0 where there is none.
-func (b *builder) levelAt(x float32) int {
-	for i := len(b.list) - 1; i >= 0 && b.list[i].Kind == Item; i-- {
-		if abs32(b.list[i].left-x) < 3 {
-			return b.list[i].Level
-		}
-	}
-	return 0
 }
 
 // continues reports whether l goes on with the text of block, whose last line is before. text is that of l. On the next
@@ -423,100 +395,35 @@ func wide(r rune) bool {
 	return r >= 0x2e80 && r <= 0x9fff || r >= 0xf900 && r <= 0xfaff || r >= 0xff00 && r <= 0xff60
 }
 
-// headingLevel returns the level of a heading of a PDF, 0 for other lines: by its size among the sizes larger than that
-// of most text, or by being bold, short and alone. text is that of l, lines are those of the page. Long lines, code and
-// rows of a table are none, and lines that end as sentences do hardly ever.
-func (b *builder) headingLevel(l *line, text string, lines []*line, at int) int {
-	if l.letters > 200 || l.letters < 2 || strings.IndexFunc(text, unicode.IsLetter) < 0 || l.mono || len(l.cells) > 2 {
-		return 0
+// Text returns the lines of code, indented as on the page. Spaces are counted by the width of a letter, so that columns
+// of code stay below one another; a wide gap between lines becomes an empty line. k must be of kind [Code].
+func (k *Block) Text() string {
+	left := k.lines[0].x0
+	for _, l := range k.lines {
+		left = min(left, l.x0)
 	}
-	size := half(l.size)
-	if i := slices.Index(b.sizes, size); i >= 0 && size > b.body*1.08 && l.letters < 160 {
-		if size < b.body*1.15 && !l.bold && !numberedHeading(text) || ends(text) && l.letters > 80 {
-			return 0
+	var b strings.Builder
+	for i, l := range k.lines {
+		if i > 0 {
+			b.WriteByte('\n')
+			if gap := k.lines[i-1].y - l.y; l.page == k.lines[i-1].page && gap > 1.9*l.size {
+				b.WriteByte('\n')
+			}
 		}
-		return min(i+1, 4)
+		width := .6 * l.size
+		if l.letters > 3 {
+			width = (l.x1 - l.x0) / float32(utf8.RuneCountInString(l.text()))
+		}
+		at := left
+		for _, c := range l.cells {
+			if n := int(math.Round(float64((c.x0 - at) / max(width, 1)))); n > 0 {
+				b.WriteString(strings.Repeat(" ", min(n, 120)))
+			}
+			for _, p := range c.pieces {
+				b.WriteString(p.Text)
+			}
+			at = c.x1
+		}
 	}
-	if size < b.body*.95 || l.letters > 100 || ends(text) && !numberedHeading(text) {
-		return 0
-	}
-	if !l.bold {
-		return b.italicHeading(l, text, lines, at)
-	}
-	alone := at == 0 || lines[at-1].column != l.column || lines[at-1].y-l.y > (b.leading+.2)*l.size || !lines[at-1].bold &&
-		ends(lines[at-1].text())
-	after := at+1 >= len(lines) || lines[at+1].column != l.column || !lines[at+1].bold ||
-		l.y-lines[at+1].y > (b.leading+.2)*l.size
-	if !alone || !after {
-		return 0
-	}
-	return min(len(b.sizes)+1, 5)
-}
-
-// italicHeading returns the level of a heading in italics, with a number of several parts and space above it; 0 for
-// other lines. The first line of a page may be a running head. Journals set headings of third and fourth level so.
-func (b *builder) italicHeading(l *line, text string, lines []*line, at int) int {
-	number, _, _ := strings.Cut(text, " ")
-	parts := strings.Count(strings.TrimRight(number, "."), ".") + 1
-	if !l.italic || parts < 2 || !numberedHeading(text) || at == 0 ||
-		lines[at-1].column == l.column && lines[at-1].y-l.y < (b.leading+.2)*l.size ||
-		at+1 < len(lines) && lines[at+1].column == l.column && lines[at+1].italic {
-		return 0
-	}
-	return min(len(b.sizes)+parts, 6)
-}
-
-// numberedHeading reports whether a line begins as "2 Title" or "2.1 Title" does. The title must begin with a capital,
-// which most items of a list with a number do not.
-func numberedHeading(s string) bool {
-	number, rest, ok := strings.Cut(s, " ")
-	if !ok || number == "" || len(number) > 10 || number[0] < '0' || number[0] > '9' ||
-		strings.Trim(number, "0123456789.") != "" {
-		return false
-	}
-	r, _ := utf8.DecodeRuneInString(strings.TrimSpace(rest))
-	return unicode.IsUpper(r)
-}
-
-// bullets are the signs that items of lists begin with. Those of symbol fonts have become "•" in cleanWord.
-const bullets = "•◦▪▫●○■□‣⁃∙·–—*➢➤✓✔►▶◆◇❖-"
-
-// bullet returns the marker of a list's item, as markdown writes it, and the text behind it; "" for other lines.
-func bullet(l *line) (marker string, rest []Piece) {
-	pieces := flat(l)
-	if len(pieces) == 0 {
-		return "", nil
-	}
-	mark, text, ok := strings.Cut(pieces[0].Text, " ")
-	if !ok && len(pieces) == 1 {
-		return "", nil
-	}
-	r, size := utf8.DecodeRuneInString(mark)
-	switch {
-	case size == len(mark) && strings.ContainsRune(bullets, r):
-		marker = "-"
-	case ordinal(mark):
-		marker = strings.Trim(mark, "().") + "."
-	default:
-		return "", nil
-	}
-	pieces[0].Text = strings.TrimLeft(text, " ")
-	if pieces[0].Text == "" {
-		pieces = pieces[1:]
-	}
-	if len(pieces) > 0 {
-		pieces[0].Text = strings.TrimLeft(pieces[0].Text, " ")
-	}
-	return marker, pieces
-}
-
-// ordinal reports whether s is the number of an item: 1. 12) (3). The number of a year is not. Numbers have two digits
-// at most.
-func ordinal(s string) bool {
-	number := strings.TrimPrefix(s, "(")
-	if number == s && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ")") {
-		return false
-	}
-	number = strings.TrimRight(number, ".)")
-	return number != "" && len(number) <= 2 && strings.Trim(number, "0123456789") == "" && len(s) <= len(number)+2
+	return b.String()
 }

@@ -1,9 +1,7 @@
 package pdflayout
 
 import (
-	"math"
 	"strings"
-	"unicode/utf8"
 )
 
 // tableAt returns how many lines of a page, from the first on, are a table without rules: rows of several cells, with
@@ -110,36 +108,3 @@ func (k *Block) Rows() (table [][]string) {
 
 // overlap returns by how many points a cell of a table and a strip overlap; it is negative for those apart.
 func overlap(c cell, g gutter) float32 { return min(c.x1, g.x1) - max(c.x0, g.x0) }
-
-// Text returns the lines of code, indented as on the page. Spaces are counted by the width of a letter, so that columns
-// of code stay below one another; a wide gap between lines becomes an empty line. k must be of kind [Code].
-func (k *Block) Text() string {
-	left := k.lines[0].x0
-	for _, l := range k.lines {
-		left = min(left, l.x0)
-	}
-	var b strings.Builder
-	for i, l := range k.lines {
-		if i > 0 {
-			b.WriteByte('\n')
-			if gap := k.lines[i-1].y - l.y; l.page == k.lines[i-1].page && gap > 1.9*l.size {
-				b.WriteByte('\n')
-			}
-		}
-		width := .6 * l.size
-		if l.letters > 3 {
-			width = (l.x1 - l.x0) / float32(utf8.RuneCountInString(l.text()))
-		}
-		at := left
-		for _, c := range l.cells {
-			if n := int(math.Round(float64((c.x0 - at) / max(width, 1)))); n > 0 {
-				b.WriteString(strings.Repeat(" ", min(n, 120)))
-			}
-			for _, p := range c.pieces {
-				b.WriteString(p.Text)
-			}
-			at = c.x1
-		}
-	}
-	return b.String()
-}

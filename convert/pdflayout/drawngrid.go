@@ -1,8 +1,6 @@
 package pdflayout
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -215,69 +213,4 @@ func marker(words []word) bool {
 	r, size := utf8.DecodeRuneInString(t)
 	return size == len(t) && strings.ContainsRune(bullets, r) || ordinal(t) ||
 		len(t) < 12 && (strings.HasPrefix(t, "[") && strings.HasSuffix(t, "]") || len(t) < 6 && strings.HasSuffix(t, ")"))
-}
-
-// line returns the line that stands for a table of cells among those of its page, so that it keeps its place in the
-// reading order. It has the size of most of the table's text and no cells of its own.
-func (g *grid) line(page, column int) *line {
-	l := &line{page: page, column: column, x0: 1e9}
-	sizes := map[float32]int{}
-	for _, row := range g.rows {
-		var cells [][]*line
-		for _, c := range row {
-			var lines []*line
-			for _, r := range rowsOf(c.words) {
-				lines = append(lines, newLine(r, page, nil))
-			}
-			for _, own := range lines {
-				l.x0, l.x1, l.y = min(l.x0, own.x0), max(l.x1, own.x1), own.y
-				l.letters += own.letters
-				sizes[own.size] += own.letters
-			}
-			cells = append(cells, lines)
-		}
-		l.table = append(l.table, cells)
-	}
-	most := 0
-	for size, n := range sizes {
-		if n > most || n == most && size > l.size {
-			most, l.size = n, size
-		}
-	}
-	return l
-}
-
-// cellTexts returns the text of a table's cells. Lines of a cell are joined as those of a paragraph are, hyphens and
-// all.
-func (b *builder) cellTexts(table [][][]*line) (rows [][]string) {
-	for _, row := range table {
-		cells := make([]string, len(row))
-		for i, lines := range row {
-			k := &Block{}
-			for _, l := range lines {
-				k.join(b, l)
-			}
-			var text strings.Builder
-			for _, p := range k.Pieces {
-				text.WriteString(p.Text)
-			}
-			cells[i] = strings.TrimSpace(text.String())
-		}
-		rows = append(rows, cells)
-	}
-	return rows
-}
-
-// mergedStrips makes one strip, a column of cells, of those that overlap. strips are sorted in place. What is left are
-// the columns of a table.
-func mergedStrips(strips []gutter) (out []gutter) {
-	slices.SortFunc(strips, func(a, b gutter) int { return cmp.Compare(a.x0, b.x0) })
-	for _, s := range strips {
-		if n := len(out); n > 0 && s.x0 < out[n-1].x1 {
-			out[n-1].x1 = max(out[n-1].x1, s.x1)
-			continue
-		}
-		out = append(out, s)
-	}
-	return out
 }
