@@ -1,6 +1,8 @@
 package hidden
 
 import (
+	"strings"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -120,4 +122,67 @@ func (w *Cleaner) escaped(n *html.Node) bool {
 		}
 	}
 	return false
+}
+
+// stacked notes whether n paints over what lies below the page's plane. An opaque box with no stacking context of its
+// own hides children with a negative z-index: they are painted below its background (CSS 2.2, appendix E).
+func (l *look) stacked(n *html.Node, style css.Values) {
+	if stacks(style) {
+		l.covered = false
+		return
+	}
+	if n.Parent != nil && n.Parent.Type == html.ElementNode && n.Data != "body" && opaque(style) {
+		l.covered = true
+	}
+}
+
+// opaque reports whether a style paints over what lies behind its element. A picture as background does not count: it
+// may have holes.
+func opaque(style css.Values) bool {
+	c := inked(style.Get("background-color"), ink{}, ink{css.Colour{A: 1}, true})
+	if image := style.Get("background-image"); strings.Contains(image, "gradient(") && !strings.Contains(image, "url(") {
+		for _, c = range coloursIn(image) {
+			if !c.known || c.A < .95 {
+				break
+			}
+		}
+	}
+	return c.known && c.A >= .95 && style.Get("display") != "inline" && style.Get("background-clip") != "text"
+}
+
+// stacks reports whether an element keeps what lies below its plane above its own background. That is a stacking
+// context: positions with an order, transparency, transforms, filters and the like make one.
+func stacks(style css.Values) bool {
+	if len(style) == 0 {
+		return false
+	}
+	position := style.Get("position")
+	if position == "fixed" || position == "sticky" || position != "" && position != "static" && depth(style) != "" {
+		return true
+	}
+	if n, ok := css.Fraction(style.Get("opacity")); ok && n < 1 {
+		return true
+	}
+	for _, name := range [...]string{"transform", "translate", "scale", "rotate", "filter", "clip-path", "mask-image"} {
+		if v := style.Get(name); v != "" && v != "none" {
+			return true
+		}
+	}
+	return style.Get("isolation") == "isolate" || style.Get("contain") != "" && style.Get("contain") != "none" ||
+		style.Get("mix-blend-mode") != "" && style.Get("mix-blend-mode") != "normal"
+}
+
+// depth returns the z-index of a style, "" for none.
+func depth(style css.Values) string {
+	if z := style.Get("z-index"); z != "auto" && z != "inherit" {
+		return z
+	}
+	return ""
+}
+
+// below reports whether a style puts its element below the page's plane.
+func below(style css.Values) bool {
+	z, ok := css.ParseLength(depth(style), 16)
+	position := style.Get("position")
+	return ok && z.Px < 0 && position != "" && position != "static"
 }

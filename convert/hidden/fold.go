@@ -1,6 +1,8 @@
 package hidden
 
 import (
+	"strings"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -62,4 +64,94 @@ func startsProse(n *html.Node) bool {
 		}
 	}
 	return false
+}
+
+// control records the elements that d opens if it is a control: the panel of a tab, the section under a button. They
+// are found by ids in the attributes of ARIA, Bootstrap and the HTML standard's popovers and commands.
+func (w *Cleaner) control(d *html.Node) {
+	for _, key := range [...]string{"popovertarget", "commandfor"} {
+		if id := dom.Attr(d, key); id != "" {
+			w.controls[id] = true
+		}
+	}
+	if len(d.Attr) < 2 {
+		return
+	}
+	toggle := dom.Attr(d, "data-toggle") + dom.Attr(d, "data-bs-toggle")
+	switch {
+	case dom.Attr(d, "role") == "tab", dom.HasAttr(d, "aria-expanded"), toggle == "tab", toggle == "pill",
+		toggle == "collapse":
+	default:
+		return
+	}
+	for _, id := range []string{
+		dom.Attr(d, "aria-controls"), strings.TrimPrefix(dom.Attr(d, "href"), "#"),
+		strings.TrimPrefix(dom.Attr(d, "data-target"), "#"), strings.TrimPrefix(dom.Attr(d, "data-bs-target"), "#"),
+	} {
+		if id != "" {
+			w.controls[id] = true
+		}
+	}
+}
+
+// opened reports whether the reader can open n: a control of the page names it, or it is the folded part under a
+// visible head. It must be text, not a menu or a form. Panels of tabs need not be text.
+func (w *Cleaner) opened(n *html.Node) bool {
+	if dom.Is(n, atom.Nav, atom.Form, atom.Dialog, atom.Ul) {
+		return false
+	}
+	switch dom.Attr(n, "role") {
+	case "dialog", "menu", "listbox", "navigation", "search", "alertdialog":
+		return false
+	}
+	if id := dom.Attr(n, "id"); id == "" || !w.controls[id] {
+		return foldName(n) && underHead(n) && prose(n)
+	}
+	return dom.Attr(n, "role") == "tabpanel" || prose(n)
+}
+
+// foldNames are parts of the class names of what folds and unfolds: the same as details, made by scripts. They are
+// looked for in the class of an element and of the one around it.
+var foldNames = []string{"accordion", "collaps", "faq", "expand", "disclosure", "callout-content", "spoiler"}
+
+// foldName reports whether a class of n or of its parent has a part of foldNames.
+func foldName(n *html.Node) bool {
+	class := strings.ToLower(dom.Attr(n, "class"))
+	if n.Parent != nil {
+		class += " " + strings.ToLower(dom.Attr(n.Parent, "class"))
+	}
+	for _, name := range foldNames {
+		if strings.Contains(class, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// underHead reports whether a text precedes n, by which a reader knows what is folded there. It is that of the element
+// right before n.
+func underHead(n *html.Node) bool {
+	for p := n.PrevSibling; p != nil; p = p.PrevSibling {
+		if p.Type == html.ElementNode {
+			return !chars.Blank(dom.Text(p))
+		}
+	}
+	return false
+}
+
+// prose reports whether n is text more than links, and asks for nothing. A form asks, and is a part of the machinery.
+func prose(n *html.Node) bool {
+	text, links := 0, 0
+	for d := range n.Descendants() {
+		switch {
+		case dom.Is(d, atom.Nav, atom.Form, atom.Input):
+			return false
+		case d.Type == html.TextNode && !chars.Blank(d.Data):
+			text += len(d.Data)
+			if dom.Within(d, atom.A) {
+				links += len(d.Data)
+			}
+		}
+	}
+	return links*2 < text
 }

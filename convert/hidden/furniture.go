@@ -2,7 +2,6 @@ package hidden
 
 import (
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
-	"github.com/readthru/readthru/internal/lazy"
 )
 
 // Half of all pages hide text without any harm: menus, dialogs, forms, labels for screen readers, messages that a
@@ -106,96 +104,4 @@ func mostlyControls(n *html.Node) bool {
 		}
 	}
 	return links*2 > text
-}
-
-// orders are words by which a text speaks to a model instead of a reader. The pattern is slow, so that mayCommand comes
-// first. Changing it, keep orderWords in step.
-var orders = lazy.Pattern(`(?i)\b(?:ignore|disregard|forget|override)\b.{0,40}` +
-	`\b(?:previous|prior|above|earlier|preceding|told|instructions?|rules)\b` +
-	`|\b(?:system|developer) (?:prompt|message|instruction)|\bnew instructions?\b` +
-	`|\byou are (?:now )?an? (?:ai|assistant|agent|helpful)\b` +
-	`|\b(?:ai|llm|language model|chatbot|assistant|agent)s?\b.{0,40}` +
-	`\b(?:must|should|shall|please|are (?:asked|required))\b` +
-	`|\b(?:as|if you are|dear|attention|note (?:to|for)) (?:an? |any |all )?` +
-	`(?:ai|llm|language model|chatbot|assistant|agent)s?\b` +
-	`|\b(?:send|post|forward|upload|reveal|leak|exfiltrate|print|output)\b.{0,40}` +
-	`\b(?:keys?|passwords?|secrets?|tokens?|credentials?|conversation)\b` +
-	`|\bdo not (?:tell|inform|mention|reveal)\b|<\|?im_start|\[inst\]|\bprompt injection\b|\bjailbreak`)
-
-// orderWords are the beginnings of words of which each order has one, by their first letter. A text without any of them
-// matches no order.
-var orderWords = sync.OnceValue(func() (byLetter [26][]string) {
-	for word := range strings.FieldsSeq(`previous prior above earlier preceding told instruction rules prompt message
-		ai llm language chatbot assistant agent helpful key password secret token credential conversation tell inform
-		mention reveal im_start inst injection jailbreak`) {
-		byLetter[word[0]-'a'] = append(byLetter[word[0]-'a'], word)
-	}
-	return byLetter
-})
-
-// mayCommand reports whether text has a word that an order has. Without one the slow expression need not be tried.
-func mayCommand(text string) bool {
-	if strings.Contains(text, "\u017f") || strings.Contains(text, "\u212a") { // an s and a k, to an expression
-		return true
-	}
-	words := orderWords()
-	inWord := false
-	for i := range len(text) {
-		c := text[i] | 0x20
-		letter := 'a' <= c && c <= 'z'
-		if letter && !inWord {
-			for _, word := range words[c-'a'] {
-				if len(text)-i >= len(word) && strings.EqualFold(text[i:i+len(word)], word) {
-					return true
-				}
-			}
-		}
-		inWord = letter || '0' <= text[i] && text[i] <= '9' || text[i] == '_'
-	}
-	return false
-}
-
-// commands reports whether text gives orders to a model. It reads 64 KiB of it. Words alone prove nothing: a page about
-// such texts has them, too, but shows them to its readers.
-func commands(text string) bool {
-	text = text[:min(len(text), 64<<10)]
-	return mayCommand(text) && orders().MatchString(text)
-}
-
-// unsaid counts the pieces that a page does not also say to its readers: in another place, or in another form for other
-// windows. It compares letters alone, since forms for other windows differ in spaces and punctuation. body is what is
-// left of the page.
-func unsaid(pieces []string, body *html.Node) (count int) {
-	if len(pieces) == 0 {
-		return 0
-	}
-	var b strings.Builder
-	for n := range body.Descendants() {
-		if n.Type == html.TextNode && !dom.Is(n.Parent, atom.Script, atom.Style, atom.Noscript, atom.Template) {
-			writeLetters(&b, n.Data)
-		}
-	}
-	page := b.String()
-	for _, text := range pieces {
-		if commands(text) || !strings.Contains(page, letters(text)) {
-			count++
-		}
-	}
-	return count
-}
-
-// letters returns the letters of a text in lower case, in which hidden pieces are compared with the page.
-func letters(text string) string {
-	var b strings.Builder
-	writeLetters(&b, text)
-	return b.String()
-}
-
-// writeLetters writes the letters of a text in lower case to b.
-func writeLetters(b *strings.Builder, text string) {
-	for _, r := range text {
-		if unicode.IsLetter(r) {
-			b.WriteRune(unicode.ToLower(r))
-		}
-	}
 }

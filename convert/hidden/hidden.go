@@ -3,7 +3,7 @@
 //
 // Such text may carry instructions to a language model. The [Report] counts every removed piece by kind and shows the
 // first of each kind. Not everything that styles hide is removed: text stays when a control of the page opens it, when
-// it appears as the reader scrolls, or when it is the page itself, waiting for a script (shown.go).
+// it appears as the reader scrolls, or when it is the page itself, waiting for a script (waiting.go).
 //
 // Call [New] before the page is changed, and [Cleaner.Clean] after the rules that need hidden elements, such as
 // footnotes that a click shows.
@@ -23,7 +23,6 @@ import (
 	"github.com/readthru/readthru/convert/css"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
-	"github.com/readthru/readthru/page"
 )
 
 // Rules are the tables of this package, which count in the version of the rules.
@@ -81,19 +80,6 @@ func NewFinal(root *html.Node) *Cleaner {
 	return w
 }
 
-// Report returns what [Cleaner.Clean] removed. Called before it, it has what was removed until then.
-func (w *Cleaner) Report() Report {
-	r := w.reported.Report
-	r.PageShown, r.Beside, r.StylesCut = w.kept, w.beside, w.sheet.Cut()
-	if w.sheet.Unknown {
-		r.Removed.Unsure = append(r.Removed.Unsure, page.UnsureSheets)
-	}
-	if w.scripts && !w.final {
-		r.Removed.Unsure = append(r.Removed.Unsure, page.UnsureScripts)
-	}
-	return r
-}
-
 // Clean removes below body what a reader of the page does not see, and what is not text at all: scripts, inputs,
 // comments, invisible characters. It first measures the page and notes what its controls open, then walks over it with
 // the look that each element gives its text, removes what is hidden after the walk, and at last decides about text that
@@ -147,48 +133,6 @@ func runs(n *html.Node) bool {
 	}
 	kind := dom.Attr(n, "type")
 	return kind == "" || kind == "module" || strings.Contains(kind, "javascript")
-}
-
-// Unshown reports n, which has been taken out of the page because browsers do not show it. Package normalise calls it
-// for children of a host without a slot, and for sources of formulas.
-func (w *Cleaner) Unshown(n *html.Node) {
-	if n.Type == html.TextNode {
-		w.reported.add("display", n.Data, nil)
-		return
-	}
-	w.reported.addNode("display", n)
-}
-
-// Left reports a text that the file of a document has, and does not show. Its kind is "" if it is hidden. Package
-// convert calls it for what the readers of such files have left out.
-func (w *Cleaner) Left(kind, text string) { w.reported.add(cmp.Or(kind, "display"), text, nil) }
-
-// control records the elements that d opens if it is a control: the panel of a tab, the section under a button. They
-// are found by ids in the attributes of ARIA, Bootstrap and the HTML standard's popovers and commands.
-func (w *Cleaner) control(d *html.Node) {
-	for _, key := range [...]string{"popovertarget", "commandfor"} {
-		if id := dom.Attr(d, key); id != "" {
-			w.controls[id] = true
-		}
-	}
-	if len(d.Attr) < 2 {
-		return
-	}
-	toggle := dom.Attr(d, "data-toggle") + dom.Attr(d, "data-bs-toggle")
-	switch {
-	case dom.Attr(d, "role") == "tab", dom.HasAttr(d, "aria-expanded"), toggle == "tab", toggle == "pill",
-		toggle == "collapse":
-	default:
-		return
-	}
-	for _, id := range []string{
-		dom.Attr(d, "aria-controls"), strings.TrimPrefix(dom.Attr(d, "href"), "#"),
-		strings.TrimPrefix(dom.Attr(d, "data-target"), "#"), strings.TrimPrefix(dom.Attr(d, "data-bs-target"), "#"),
-	} {
-		if id != "" {
-			w.controls[id] = true
-		}
-	}
 }
 
 // walk looks at the children of n, whose text has the look l. Elements that go are gathered in w.gone, since selectors
@@ -479,6 +423,3 @@ func (w *Cleaner) appears(n *html.Node, style css.Styles, kind, property string)
 	}
 	return w.sheet.Toggled(n, style, property) || w.unlessShown(kind, n) == ""
 }
-
-// saidOutside is how many words beside a hidden element make it a hidden part of a page, and not the page.
-const saidOutside = 25

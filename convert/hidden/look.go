@@ -64,15 +64,6 @@ func (l *look) judge() {
 	}
 }
 
-// ink is a colour, if it is known. The zero value is not known.
-type ink struct {
-	css.Colour
-	known bool
-}
-
-// white and black are the colours of pages that do not say.
-var white, black = ink{css.Colour{R: 1, G: 1, B: 1, A: 1}, true}, ink{css.Colour{A: 1}, true}
-
 // plain is the look of a page without styles. Colours are unknown when a style sheet elsewhere may set them. A page
 // without a style says black on white.
 func (w *Cleaner) plain() look {
@@ -168,75 +159,6 @@ func (w *Cleaner) painted(n *html.Node, l look, s css.Styles) look {
 	return l
 }
 
-// noTrack reports, for the look of a text, whether a row or column of a grid has no size but what its items insist on.
-// size is as it is written in the style sheet.
-func noTrack(size string) bool {
-	switch size {
-	case "0fr", "0", "0px", "minmax(0,0)", "minmax(0, 0)", "minmax(0,0fr)", "minmax(0, 0fr)", "minmax(0px,0px)":
-		return true
-	}
-	return false
-}
-
-// fixedNarrow reports, for the look of its text, whether n stands in a column of no width, whatever it holds. Its items
-// cannot widen such a column, as they can one of 0fr.
-func (w *Cleaner) fixedNarrow(n *html.Node, outer look) bool {
-	size := w.column(n, outer)
-	return size == "0" || size == "0px"
-}
-
-// widens reports, for the look of its text, whether an element may have a width where the box round it has none. Text
-// in it is then seen beside the box.
-func widens(style css.Values) bool {
-	position, display := style.Get("position"), style.Get("display")
-	return style.Get("width") != "" || style.Get("min-width") != "" || position == "absolute" || position == "fixed" ||
-		strings.HasPrefix(display, "inline") || display == "table"
-}
-
-// column returns, for the look of its text, the size of the column of a grid in which n stands, or "". Columns are
-// filled in order, so that an item's place gives its column, as long as items do not choose their own.
-func (w *Cleaner) column(n *html.Node, outer look) string {
-	if len(outer.columns) == 0 {
-		return ""
-	}
-	at, last := 0, w.items[n.Parent]
-	for p := n; p != nil; p = p.PrevSibling { // from the item that was counted last: a grid may have many
-		if p != n && p.Type == html.ElementNode {
-			at++
-		}
-		if p == last.item {
-			at += last.at
-			break
-		}
-	}
-	if w.items == nil {
-		w.items = map[*html.Node]gridItem{}
-	}
-	w.items[n.Parent] = gridItem{n, at}
-	return outer.columns[at%len(outer.columns)]
-}
-
-// gridItem is an item of a grid, and how many stand before it. It spares long grids a count from the beginning for each
-// item.
-type gridItem struct {
-	item *html.Node
-	at   int
-}
-
-// narrow reports whether n, in a box with this look, is given no width: it stands in a column of none, or is told to
-// have none and not to grow. An item that chooses its own column is not judged.
-func (w *Cleaner) narrow(n *html.Node, style css.Values, outer look) bool {
-	if outer.flexible {
-		basis, ok := css.ParseLength(style.Get("flex-basis"), outer.size)
-		grow, _ := css.Fraction(style.Get("flex-grow"))
-		return ok && basis.Px == 0 && basis.Share == 0 && grow == 0
-	}
-	if style.Get("grid-column") != "" || style.Get("grid-area") != "" {
-		return false
-	}
-	return noTrack(w.column(n, outer))
-}
-
 // plainly sets the look of an element without a style of its own. Browsers give a marked text a yellow background, and
 // links a colour that the page does not state.
 func (w *Cleaner) plainly(n *html.Node, l *look) {
@@ -278,120 +200,6 @@ func (l *look) spaced(style css.Values) {
 	}
 }
 
-// inked returns, for the look of a text, a colour of a style, or what was inherited. Current is what currentcolor
-// stands for. A colour that is not understood is not known.
-func inked(value string, inherited, current ink) ink {
-	switch value {
-	case "", "inherit":
-		return inherited
-	case "currentcolor":
-		return current
-	}
-	c, ok := css.ParseColour(value)
-	return ink{c, ok}
-}
-
-// inked is the function of that name in the scheme of colours of the look.
-func (l *look) inked(value string, inherited, current ink) ink {
-	if l.dark {
-		value = css.InDark(value)
-	}
-	return inked(value, inherited, current)
-}
-
-// outlines reports whether a shadow or an outline of letters can be seen where the letters cannot. A shadow of the
-// background's colour shows nothing.
-func (w *Cleaner) outlines(style css.Values, l look) bool {
-	if v := style.Get("-webkit-text-stroke"); v != "" && v != "0" && v != "0px" && v != "none" && v != "inherit" {
-		return true
-	}
-	for _, c := range coloursIn(style.Get("text-shadow")) {
-		if !c.known || !l.lost(c) {
-			return true
-		}
-	}
-	return false
-}
-
-// coloursIn returns the colours that a value names, an unknown one where it names none. An unknown one keeps the text
-// from being judged.
-func coloursIn(value string) (all []ink) {
-	for part := range css.Parts(value) {
-		if c, ok := css.ParseColour(part); ok {
-			all = append(all, ink{c, true})
-		}
-	}
-	if all == nil {
-		all = []ink{{}}
-	}
-	return all
-}
-
-// backdrop sets, in the look, what lies behind n's text, and the colour of letters that are cut out of a background. A
-// background of an unknown style sheet makes the colour behind unknown for elements with names. A transparent one lets
-// through what is behind it.
-func (w *Cleaner) backdrop(n *html.Node, l *look, style css.Values) {
-	own, has := ink{}, false // of n's box
-	switch image := style.Get("background-image"); {
-	case strings.Contains(image, "("):
-		own, has = gradient(image), true
-	case style.Get("background-color") == "currentcolor":
-		own, has = l.color, true
-	case style.Get("background-color") != "" && style.Get("background-color") != "inherit":
-		own, has = l.inked(style.Get("background-color"), ink{}, l.color), true
-	case w.sheet.Unknown && (dom.HasAttr(n, "class") || dom.HasAttr(n, "id")):
-		l.background = ink{} // a style sheet elsewhere may say
-		return
-	case dom.Is(n, atom.Mark):
-		own, has = ink{css.Colour{R: 1, G: 1, A: 1}, true}, true
-	}
-	if !has {
-		return
-	}
-	if own.known && own.A == 0 {
-		return
-	}
-	painted := own
-	if own.known && own.A < 1 {
-		if painted.Colour = own.Over(l.background.Colour); !l.background.known {
-			painted = ink{}
-		}
-	}
-	if style.Get("background-clip") == "text" {
-		if letters := l.letters(); !letters.known || letters.A < .05 {
-			l.fill = painted
-			l.outlined = l.outlined || !painted.known
-		}
-		return
-	}
-	if !l.wideless {
-		l.background = painted
-	}
-}
-
-// gradient returns, for the look of a text, the colour of a gradient that has only one. Another is not known: part of
-// it may show the text.
-func gradient(image string) ink {
-	if strings.Contains(image, "url(") || !strings.Contains(image, "gradient(") {
-		return ink{}
-	}
-	all := coloursIn(image)
-	for _, c := range all {
-		if !c.known || c.A != all[0].A || c.A > 0 && !css.Alike(c.Colour, all[0].Colour) {
-			return ink{}
-		}
-	}
-	return all[0]
-}
-
-// letters returns the colour of letters. -webkit-text-fill-color goes before color.
-func (l *look) letters() ink {
-	if l.fill.known {
-		return l.fill
-	}
-	return l.color
-}
-
 // smallestRelative is the size, in pixels, under which Chromium and Safari draw no text whose size depends on that of
 // the text round it alone, up to the page's own.
 const smallestRelative = 6
@@ -424,11 +232,6 @@ func (l *look) unseen() string {
 		return "colour"
 	}
 	return ""
-}
-
-// lost reports whether a known colour cannot be told from what lies behind. A transparent colour always is.
-func (l *look) lost(c ink) bool {
-	return c.A <= css.Faintest || l.background.known && css.Alike(c.Over(l.background.Colour), l.background.Colour)
 }
 
 // fontSize returns, for the look of a text, the font size that a style sets, in pixels, where parent is that of the

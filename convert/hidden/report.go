@@ -1,10 +1,12 @@
 package hidden
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
@@ -13,7 +15,6 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/internal/clip"
-	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/page"
 )
 
@@ -167,17 +168,77 @@ func (r *reporter) note(kind, text string) {
 	})
 }
 
-// noteMarks are how sites tell agents where their markdown is. They are honest, mostly: documentation sites write them
-// in alternative texts and hidden paragraphs.
-var noteMarks = lazy.Pattern(`(?i)\bllms(?:-full)?\.txt\b|\b(?:ai|llm|coding) (?:agents?|assistants?|crawlers?)\b.{0,120}\b(?:markdown|\.md|/md)\b|` +
-	`\b(?:append|add|adding|appending)\b.{0,12}\.md\b|\.md\b.{0,40}\bto (?:the|this|any) url\b|\bagents?:.{0,60}\.md\b|\baccept: text/markdown\b`)
-
-// agentNote reports whether text tells agents how to read the site. Such a note stands in the
-// report. It is no part of the page, and it is not followed.
-func agentNote(text string) bool {
-	if len(text) < 10 || len(text) > 4<<10 || !strings.Contains(text, "md") && !strings.Contains(text, "llms") &&
-		!strings.Contains(text, "arkdown") {
-		return false
+// Report returns what [Cleaner.Clean] removed. Called before it, it has what was removed until then.
+func (w *Cleaner) Report() Report {
+	r := w.reported.Report
+	r.PageShown, r.Beside, r.StylesCut = w.kept, w.beside, w.sheet.Cut()
+	if w.sheet.Unknown {
+		r.Removed.Unsure = append(r.Removed.Unsure, page.UnsureSheets)
 	}
-	return noteMarks().MatchString(text)
+	if w.scripts && !w.final {
+		r.Removed.Unsure = append(r.Removed.Unsure, page.UnsureScripts)
+	}
+	return r
+}
+
+// Unshown reports n, which has been taken out of the page because browsers do not show it. Package normalise calls it
+// for children of a host without a slot, and for sources of formulas.
+func (w *Cleaner) Unshown(n *html.Node) {
+	if n.Type == html.TextNode {
+		w.reported.add("display", n.Data, nil)
+		return
+	}
+	w.reported.addNode("display", n)
+}
+
+// Left reports a text that the file of a document has, and does not show. Its kind is "" if it is hidden. Package
+// convert calls it for what the readers of such files have left out.
+func (w *Cleaner) Left(kind, text string) { w.reported.add(cmp.Or(kind, "display"), text, nil) }
+
+// whole returns the report of a text, in which every piece counts as hidden text: nobody sees markup in it. It replaces
+// the count that add has made.
+func (r *reporter) whole() Report {
+	r.Hidden = 0
+	for _, n := range r.Removed.Counts {
+		r.Hidden += n
+	}
+	return r.Report
+}
+
+// unsaid counts the pieces that a page does not also say to its readers: in another place, or in another form for other
+// windows. It compares letters alone, since forms for other windows differ in spaces and punctuation. body is what is
+// left of the page.
+func unsaid(pieces []string, body *html.Node) (count int) {
+	if len(pieces) == 0 {
+		return 0
+	}
+	var b strings.Builder
+	for n := range body.Descendants() {
+		if n.Type == html.TextNode && !dom.Is(n.Parent, atom.Script, atom.Style, atom.Noscript, atom.Template) {
+			writeLetters(&b, n.Data)
+		}
+	}
+	page := b.String()
+	for _, text := range pieces {
+		if commands(text) || !strings.Contains(page, letters(text)) {
+			count++
+		}
+	}
+	return count
+}
+
+// letters returns the letters of a text in lower case, in which hidden pieces are compared with the page.
+func letters(text string) string {
+	var b strings.Builder
+	writeLetters(&b, text)
+	return b.String()
+}
+
+// writeLetters writes the letters of a text in lower case to b.
+func writeLetters(b *strings.Builder, text string) {
+	for _, r := range text {
+		if unicode.IsLetter(r) {
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
 }

@@ -27,16 +27,6 @@ func plain(text []byte) bool {
 	return chars.IndexInvisible(bytes.TrimPrefix(text, []byte("\ufeff"))) < 0
 }
 
-// whole returns the report of a text, in which every piece counts as hidden text: nobody sees markup in it. It replaces
-// the count that add has made.
-func (r *reporter) whole() Report {
-	r.Hidden = 0
-	for _, n := range r.Removed.Counts {
-		r.Hidden += n
-	}
-	return r.Report
-}
-
 // characters returns a text without its invisible characters, and reports each line that had some. A mark of byte order
 // at the beginning stays. A text without any is returned as it is.
 func (r *reporter) characters(text []byte) []byte {

@@ -1,6 +1,8 @@
 package hidden
 
 import (
+	"strings"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -127,3 +129,76 @@ func holdsBlocks(n *html.Node) bool {
 		atom.Dl, atom.Dt, atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Th, atom.Caption, atom.Summary,
 		atom.Figcaption)
 }
+
+// isPage reports whether n is the page itself, waiting for a script to show it: it holds over 60 % of all text, and
+// next to nothing is said outside it but navigation, or the page's builder is known to show pages so. Of a later part
+// the first part's report tells, and a composed page never waits. It sets w.kept.
+func (w *Cleaner) isPage(n *html.Node) bool {
+	if w.part || w.final {
+		return w.kept
+	}
+	held := 0
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode && !neverText[d.Parent.DataAtom] {
+			if held += len(d.Data); held*5 > w.total*3 {
+				break
+			}
+		}
+	}
+	if held*5 <= w.total*3 {
+		return false
+	}
+	said := 0
+	var walk func(c *html.Node)
+	walk = func(c *html.Node) {
+		for d := c.FirstChild; d != nil && said < saidOutside; d = d.NextSibling {
+			switch {
+			case d.Type == html.TextNode:
+				said += chars.Words(d.Data)
+			case d == n || neverText[d.DataAtom] || dom.Is(d, atom.Nav, atom.Header, atom.Footer, atom.A, atom.Aside):
+			default:
+				walk(d)
+			}
+		}
+	}
+	top := n
+	for top.Parent != nil && !dom.Is(top, atom.Body) {
+		top = top.Parent
+	}
+	walk(top)
+	is := said < saidOutside || top.Parent != nil && dom.HasAttr(top.Parent, webflow)
+	w.kept = w.kept || is
+	return is
+}
+
+// entrances are names by which scripts find what they let appear while the reader scrolls. They are classes of widely
+// used libraries.
+var entrances = map[string]bool{
+	"wow": true, "elementor-invisible": true, "aos-init": true, "animate": true, "animated": true, "reveal": true,
+	"fade-in": true, "fadein": true, "lazyload": true, "lazy": true, "js-reveal": true,
+}
+
+// entrance reports whether n waits for its entrance: a script shows it when the reader comes to it. Attributes of such
+// libraries count, too.
+func entrance(n *html.Node) bool {
+	for i := range n.Attr {
+		switch key := n.Attr[i].Key; {
+		case key == "data-aos" || strings.HasPrefix(key, "data-anim") || strings.HasPrefix(key, "data-wow") ||
+			key == "data-w-id" || key == "data-framer-appear-id":
+			return true
+		case key == "class":
+			for class := range strings.FieldsSeq(strings.ToLower(n.Attr[i].Val)) {
+				if entrances[class] {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// webflow is an attribute of the root of pages whose builder has scripts show them, with menus that are made of div.
+const webflow = "data-wf-page"
+
+// saidOutside is how many words beside a hidden element make it a hidden part of a page, and not the page.
+const saidOutside = 25
