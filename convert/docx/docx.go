@@ -7,18 +7,13 @@
 package docx
 
 import (
-	"cmp"
 	"context"
 	"encoding/xml"
 	"fmt"
-	"maps"
-	"strconv"
 	"strings"
 
 	"github.com/readthru/readthru/convert/archive"
 	"github.com/readthru/readthru/convert/xmlread"
-
-	"github.com/readthru/readthru/convert/omml"
 )
 
 // Type is the media type of a DOCX.
@@ -77,31 +72,6 @@ type reader struct {
 	damaged    bool
 }
 
-// numbering is how the items of lists of one id are marked. Paragraphs refer to it by numId.
-type numbering struct {
-	levels map[int]level
-	counts [9]int // items so far, by level
-}
-
-// level is how the items of a level are marked.
-type level struct {
-	numbered bool
-	before   int // number of the first, less one
-}
-
-// style is what a paragraph's style says of its meaning.
-type style struct {
-	heading int    // 1 to 6, 0 for text
-	list    string // id of its numbering
-	quote   bool
-	code    bool
-	vanish  bool // text that is not shown
-	shaded  bool // what stands behind its text is not the page
-	color   string
-	size    int // of letters, as that of a run
-	based   string
-}
-
 // linkTo returns the address of a link, "" if it has none. id is that of a relation of the text's part.
 func (w *reader) linkTo(id string) string {
 	if l := w.links[id]; l.Kind == "hyperlink" {
@@ -117,141 +87,6 @@ func (w *reader) main() string {
 		return other
 	}
 	return usual
-}
-
-// readStyles reads what the styles of the document say of a paragraph's or a run's meaning and look (§17.7). There are
-// 20,000 at most.
-func (w *reader) readStyles() {
-	var id string
-	var s style
-	ofText := false
-	keep := func() {
-		if id != "" && len(w.styles) < 20000 {
-			w.styles[id] = s
-		}
-	}
-	w.files.Each("word/styles.xml", func(_ *xml.Decoder, t xml.StartElement) {
-		value := xmlread.Attr(t, "val")
-		switch t.Name.Local {
-		case "style":
-			keep()
-			id, s = xmlread.Attr(t, "styleId"), style{}
-			kind := xmlread.Attr(t, "type")
-			ofText = kind == "" || kind == "paragraph" || kind == "character"
-		case "name":
-			s.named(value)
-		case "basedOn":
-			s.based = value
-		case "outlineLvl":
-			if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 9 && s.heading == 0 {
-				s.heading = min(n+1, 6)
-			}
-		case "numId":
-			s.list = value
-		case "vanish":
-			s.vanish = !off(t)
-		case "color":
-			if ofText {
-				s.color = colorOf(t)
-			}
-		case "sz":
-			if size, small := sizeOf(value); ofText && small {
-				s.size = size
-			}
-		case "shd":
-			s.shaded = s.shaded || isShade(t)
-		}
-	})
-	keep()
-}
-
-// named takes the meaning of a style from its English name, which documents in all languages keep. A style of another
-// name keeps the meaning of the one that it is based on.
-func (s *style) named(name string) {
-	name = strings.ToLower(name)
-	switch {
-	case name == "title":
-		s.heading = 1
-	case strings.HasPrefix(name, "heading "):
-		if n, err := strconv.Atoi(name[len("heading "):]); err == nil && n > 0 {
-			s.heading = min(n, 6)
-		}
-	case strings.Contains(name, "quote") || name == "block text":
-		s.quote = true
-	case strings.Contains(name, "source code") || strings.Contains(name, "html preformatted") || name == "code" ||
-		strings.Contains(name, "code block") || name == "plain text":
-		s.code = true
-	}
-}
-
-// style returns the meaning of a style, with what it takes from those it is based on. It looks at ten of these. An
-// unknown id is a style of plain text.
-func (w *reader) style(id string) style {
-	s := w.styles[id]
-	for range 10 {
-		if s.based == "" {
-			break
-		}
-		below := w.styles[s.based]
-		if s.heading == 0 {
-			s.heading = below.heading
-		}
-		if s.list == "" {
-			s.list = below.list
-		}
-		s.quote, s.code = s.quote || below.quote, s.code || below.code
-		s.vanish, s.shaded = s.vanish || below.vanish, s.shaded || below.shaded
-		s.color, s.size = cmp.Or(s.color, below.color), cmp.Or(s.size, below.size)
-		s.based = below.based
-	}
-	return s
-}
-
-// readNumbering reads the kinds of lists (§17.9). A list may begin with other numbers than its kind. Abstract
-// definitions stand first in the file, so that lists find theirs.
-func (w *reader) readNumbering() {
-	const maxKinds, maxLists = 5000, 20_000
-	kinds := map[string]map[int]level{}
-	w.lists = map[string]*numbering{}
-	var open map[int]level // of the kind or the list that is being read
-	at := 0
-	set := func(t xml.StartElement, do func(l *level, value string)) {
-		if open != nil && at >= 0 && at < 9 {
-			l := open[at]
-			do(&l, xmlread.Attr(t, "val"))
-			open[at] = l
-		}
-	}
-	start := func(l *level, value string) {
-		if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 1e6 {
-			l.before = n - 1
-		}
-	}
-	w.files.Each("word/numbering.xml", func(_ *xml.Decoder, t xml.StartElement) {
-		switch t.Name.Local {
-		case "abstractNum":
-			open = map[int]level{}
-			if len(kinds) < maxKinds {
-				kinds[xmlread.Attr(t, "abstractNumId")] = open
-			}
-		case "lvl", "lvlOverride":
-			at, _ = strconv.Atoi(xmlread.Attr(t, "ilvl"))
-		case "numFmt":
-			set(t, func(l *level, value string) { l.numbered = value != "bullet" && value != "none" })
-		case "start", "startOverride":
-			set(t, start)
-		case "num":
-			open = nil
-			if len(w.lists) < maxLists {
-				open = map[int]level{}
-				w.lists[xmlread.Attr(t, "numId")] = &numbering{levels: open}
-			}
-		case "abstractNumId":
-			if open != nil {
-				maps.Copy(open, kinds[xmlread.Attr(t, "val")])
-			}
-		}
-	})
 }
 
 // notes reads footnotes or endnotes, whose first two are lines that part them from the text. part is the name of the
@@ -291,14 +126,4 @@ func (w *reader) body(name string) string {
 			return w.story(dec, "body")
 		}
 	}
-}
-
-// formula reads a formula up to its end. Word sets one that is a paragraph's child by itself, in an element oMathPara.
-// It becomes MathML in the text of the paragraph.
-func (s *story) formula(dec *xml.Decoder) {
-	text, ok := omml.Read(s.w.ctx, dec, s.alone)
-	s.w.cut = s.w.cut || !ok
-	s.w.written += len(text)
-	s.p.close()
-	s.p.text.WriteString(text)
 }

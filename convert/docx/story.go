@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/convert/archive"
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/convert/omml"
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
@@ -39,27 +40,6 @@ type story struct {
 	alone  bool           // formulas are set by themselves
 	frame  int            // depth of the drawing that is open
 	placed bool           // its place is being read
-}
-
-// paragraph is a paragraph in the making. It is written when it ends, since its properties decide on its element.
-type paragraph struct {
-	style    style
-	list     string
-	level    int
-	heading  int
-	shaded   bool // what stands behind its text is not the page
-	text     bytes.Buffer
-	emphasis []string // open tags of the run before
-}
-
-// run is how a run of text looks. A run's own properties go before those of its style.
-type run struct {
-	bold, italic, strike, code bool
-	raised                     string // sup or sub
-	vanish, shaded             bool
-	color                      string // RRGGBB
-	size                       int    // of letters, in half points; 0 where it is not stated, or usual
-	sized                      bool   // it is stated
 }
 
 // story reads blocks to the end of the element with the name given, and returns them as HTML. Deleted text and texts
@@ -268,19 +248,6 @@ func (s *story) property(t xml.StartElement) {
 	}
 }
 
-// shade takes what stands behind a run or, before the first, behind a paragraph. Letters on it are not judged by their
-// color: the color of the page is not behind them.
-func (s *story) shade(t xml.StartElement) {
-	if !isShade(t) {
-		return
-	}
-	if s.inRun {
-		s.runs.shaded = true
-	} else {
-		s.p.shaded = true
-	}
-}
-
 // inline takes what stands in a paragraph. Tabs, breaks, symbols, links, notes and pictures are such.
 func (s *story) inline(t xml.StartElement) {
 	switch t.Name.Local {
@@ -445,4 +412,14 @@ func (s *story) end(name string) {
 	case "oMathPara":
 		s.alone = false
 	}
+}
+
+// formula reads a formula up to its end. Word sets one that is a paragraph's child by itself, in an element oMathPara.
+// It becomes MathML in the text of the paragraph.
+func (s *story) formula(dec *xml.Decoder) {
+	text, ok := omml.Read(s.w.ctx, dec, s.alone)
+	s.w.cut = s.w.cut || !ok
+	s.w.written += len(text)
+	s.p.close()
+	s.p.text.WriteString(text)
 }

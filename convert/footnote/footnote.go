@@ -2,8 +2,8 @@
 //
 // Hardly two sites mark footnotes alike, so that [Normalise] judges by form: a reference is a short label that leads to
 // an element of the page, and a footnote is text there that is no section and that leads back, has the same label, or
-// has a name that says footnote (reference.go). Notes in the margin (sidenote.go) stand beside their reference instead.
-// Both become elements of our own, [dom.NoteRefElement] and [dom.NoteElement] (place.go), which the renderer writes.
+// has a name that says footnote (notenames.go). Notes in the margin (sidenote.go) stand beside their reference instead.
+// Both become elements of our own, [dom.NoteRefElement] and [dom.NoteElement] (rewrite.go), which the renderer writes.
 package footnote
 
 import (

@@ -3,7 +3,6 @@ package footnote
 import (
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -11,16 +10,6 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 )
-
-// noteNames are the words in class, id, role or address that say footnote, endnote or citation. They are compared word
-// by word, without digits.
-var noteNames = map[string]bool{
-	"fn": true, "fnref": true, "fnr": true, "ftn": true, "ftnt": true, "footnote": true, "footnotes": true,
-	"footref": true, "footdef": true, "footnum": true, "noteref": true, "note": true, "notes": true, "endnote": true,
-	"endnotes": true, "cite": true, "citation": true, "citations": true, "reference": true, "references": true,
-	"ref": true, "bib": true, "biblio": true, "bibr": true, "sidenote": true, "fna": true, "easyfootnote": true,
-	"easy": true, "doc-noteref": true, "rearnote": true,
-}
 
 // mark is an element that may refer to a footnote. A mark that is not sure needs a footnote that says it is one.
 type mark struct {
@@ -130,64 +119,6 @@ func anchor(href string) string {
 // lastSegment returns what follows the last slash of a path.
 func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// shortText returns the text below n, or "" when it is longer than a label. It reads 100 bytes at most, so that it may
-// be asked of any element.
-func shortText(n *html.Node) string {
-	var b strings.Builder
-	for d := range n.Descendants() {
-		if d.Type == html.TextNode {
-			if b.WriteString(d.Data); b.Len() > 100 {
-				return ""
-			}
-		}
-	}
-	return chars.OneLine(b.String())
-}
-
-// noteLabel returns the label of a footnote that a text consists of, without brackets: a number, a letter, a sign,
-// "note 3". bracketed says that brackets stood around it. It returns "" for any other text.
-func noteLabel(text string) (label string, bracketed bool) {
-	label = strings.TrimRight(text, ".:^↩↑\ufe0e ")
-	for _, pair := range [...]string{"[]", "()", "［］"} {
-		opening, closing := firstRune(pair), pair[len(firstRune(pair)):]
-		if inner, ok := strings.CutPrefix(label, opening); ok {
-			if inner, ok = strings.CutSuffix(inner, closing); ok {
-				label, bracketed = strings.TrimSpace(inner), true
-			}
-		}
-	}
-	label = strings.TrimLeft(label, "^↑")
-	if number, again, ok := strings.Cut(label, ":"); ok && bracketed && digits(again) { // the second reference to it
-		label = number
-	}
-	switch {
-	case label == "" || len(label) > 12:
-		return "", false
-	case digits(label) && len(label) <= 4:
-		return label, bracketed
-	case strings.Trim(label, "*†‡§‖⊕") == "":
-		return label, bracketed
-	case len(label) == 1 && chars.Letter(label[0]):
-		return label, bracketed
-	case strings.Trim(label, "ivxIVX") == "" && len(label) <= 6:
-		return label, bracketed
-	}
-	if word, number, ok := strings.Cut(strings.ToLower(label), " "); ok && digits(number) && noteNames[word] || ok &&
-		(word == "nb" || word == "anm.") && digits(number) {
-		return label, true
-	}
-	return "", false
-}
-
-// firstRune returns the first character of s.
-func firstRune(s string) string {
-	_, size := utf8.DecodeRuneInString(s)
-	return s[:size]
-}
-
-// digits reports whether s is a number, and not empty.
-func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
-
 // within1 reports whether n's parent, or the parent of its parent, is one of the elements and holds little more than n.
 // Such wrappers are spans, links and emphasis.
 func within1(n *html.Node, names ...atom.Atom) bool {
@@ -195,54 +126,6 @@ func within1(n *html.Node, names ...atom.Atom) bool {
 	return dom.Is(p, names...) || p != nil && dom.Is(p.Parent, names...) &&
 		dom.Is(p, atom.Span, atom.A, atom.I, atom.B, atom.Em,
 			atom.Strong, atom.Cite)
-}
-
-// noteWords reports whether an element's class, id or role says footnote. Attributes that are for footnotes alone say
-// so, too.
-func noteWords(n *html.Node) bool {
-	for i := range n.Attr {
-		switch n.Attr[i].Key {
-		case "data-footnote-ref", "data-footnote-id", "data-footnote":
-			return true
-		case "class", "role", "data-type", "epub:type":
-			if nameSaysNote(n.Attr[i].Val) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// nameSaysNote reports whether a class, role or id has a word of noteNames.
-func nameSaysNote(name string) bool {
-	if len(name) > 200 {
-		return false
-	}
-	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool {
-		return strings.ContainsRune(" -_:.", r) || r >= '0' && r <= '9'
-	}) {
-		if noteNames[word] {
-			return true
-		}
-	}
-	return false
-}
-
-// noteID reports whether an id is one that generators give to footnotes: fn1, fn:name, cite_note-3, ftnt2, bib.bib7. A
-// single letter needs digits behind it.
-func noteID(id string) bool {
-	if nameSaysNote(id) {
-		return true
-	}
-	for _, prefix := range [...]string{
-		"fn", "_ftn", "ftnt", "footnote", "endnote", "_edn", "cite_note", "easy-footnote",
-		"r", "n",
-	} {
-		if rest, ok := strings.CutPrefix(id, prefix); ok && rest != "" && (len(prefix) > 1 || digits(rest)) {
-			return true
-		}
-	}
-	return false
 }
 
 // bracketsRound reports whether the text round n puts it between square brackets, perhaps with others like it. As in

@@ -6,7 +6,7 @@
 //
 // # Who owns what
 //
-//   - the title of a page: title.go, titleparts.go
+//   - the title of a page: title.go
 //   - its author and date, where only its text has them: byline.go
 //   - the price that its metadata state, and how amounts of money are written: statedprice.go
 package head

@@ -2,7 +2,6 @@ package pptx
 
 import (
 	"encoding/xml"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,57 +12,11 @@ import (
 // the letters of a run look where that may be told: their size, and their color on that of their own shape. What is
 // behind other shapes depends on themes.
 
-// frame is where a shape stands (§20.1.7.6), and of a group also the box that its own coordinates name. Lengths are in
-// EMU. set says that the place is stated: placeholders mostly take it from the layout.
-type frame struct {
-	x, y, w, h     float64
-	cx, cy, cw, ch float64
-	set            bool
-	hidden         bool // the group is not shown
-}
-
-// within returns a box in the coordinates of what is around the group g. A group without coordinates of its own changes
-// nothing.
-func (f frame) within(g frame) frame {
-	if !g.set || g.cw <= 0 || g.ch <= 0 {
-		return f
-	}
-	sx, sy := g.w/g.cw, g.h/g.ch
-	f.x, f.y, f.w, f.h = g.x+(f.x-g.cx)*sx, g.y+(f.y-g.cy)*sy, f.w*sx, f.h*sy
-	return f
-}
-
 // look is how the letters of a run look. Looks of themes and layouts are not read.
 type look struct {
 	size  int    // in hundredths of a point; 0: usual
 	color string // six hexadecimal digits, "" if it is not known
 	none  bool   // they are transparent
-}
-
-// push notes that an element has begun. Names are known up to maxDepth; deeper ones are only counted.
-func (s *shapes) push(name string) {
-	if len(s.path) == maxDepth {
-		s.deep++
-		return
-	}
-	s.path = append(s.path, name)
-}
-
-// pop notes that the element that began last has ended.
-func (s *shapes) pop() {
-	if s.deep > 0 {
-		s.deep--
-		return
-	}
-	s.path = s.path[:max(len(s.path)-1, 0)]
-}
-
-// above returns the name of the element that began last, for 0, or of one around it.
-func (s *shapes) above(i int) string {
-	if len(s.path)-1-i < 0 {
-		return ""
-	}
-	return s.path[len(s.path)-1-i]
 }
 
 // look notes where a shape stands, and how it and its text look. It goes by the names of the elements around t: a color
@@ -135,35 +88,4 @@ func (s *shapes) style() string {
 		b.WriteString("background:#" + s.fill + ";color:#" + s.run.color + ";")
 	}
 	return b.String()
-}
-
-// placed judges where the shape, or the group, stands whose place was read. A shape beside the slide is written into an
-// element that is not displayed, so that package hidden reports its text. Groups only note their place, for the shapes
-// in them.
-func (s *shapes) placed() {
-	f := s.place
-	isGroup := len(s.path) > 1 && s.path[len(s.path)-2] == "grpSpPr"
-	around := s.group
-	if isGroup && len(around) > 0 {
-		around = around[:len(around)-1]
-	}
-	for _, each := range slices.Backward(around) {
-		f = f.within(each)
-	}
-	if isGroup {
-		if len(s.group) > 0 {
-			s.place.hidden = s.group[len(s.group)-1].hidden
-			s.group[len(s.group)-1] = s.place
-		}
-		return
-	}
-	// Notes and placeholders without a place of their own are not judged.
-	width, height := s.p.width, s.p.height
-	beside := f.x >= width || f.y >= height || f.x+f.w <= 0 || f.y+f.h <= 0
-	if !s.slide || !f.set || !beside || width <= 0 || height <= 0 || s.away || s.table {
-		return
-	}
-	s.lists(0)
-	s.away = true
-	s.out.WriteString(`<div style="display:none">`)
 }

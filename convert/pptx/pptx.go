@@ -363,3 +363,29 @@ func (s *shapes) lists(depth int) {
 		}
 	}
 }
+
+// push notes that an element has begun. Names are known up to maxDepth; deeper ones are only counted.
+func (s *shapes) push(name string) {
+	if len(s.path) == maxDepth {
+		s.deep++
+		return
+	}
+	s.path = append(s.path, name)
+}
+
+// pop notes that the element that began last has ended.
+func (s *shapes) pop() {
+	if s.deep > 0 {
+		s.deep--
+		return
+	}
+	s.path = s.path[:max(len(s.path)-1, 0)]
+}
+
+// above returns the name of the element that began last, for 0, or of one around it.
+func (s *shapes) above(i int) string {
+	if len(s.path)-1-i < 0 {
+		return ""
+	}
+	return s.path[len(s.path)-1-i]
+}

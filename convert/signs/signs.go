@@ -201,9 +201,3 @@ var ErrorPhrases = []string{
 	"no longer exists", "can't be found", "cannot be found", "could not be found", "couldn't find", "nicht gefunden",
 	"introuvable", "no encontrada",
 }
-
-// wordAt reports whether the n bytes at i are whole words in s. So "404" is not found in "40404".
-func wordAt(s string, i, n int) bool {
-	alnum := func(c byte) bool { return c >= '0' && c <= '9' || chars.Letter(c) }
-	return (i == 0 || !alnum(s[i-1])) && (i+n == len(s) || !alnum(s[i+n]))
-}

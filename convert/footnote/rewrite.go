@@ -2,13 +2,11 @@ package footnote
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 )
 
@@ -45,18 +43,6 @@ func (f *finder) rewrite(body *html.Node) {
 		}
 	}
 	dropNoteHeadings(body)
-}
-
-// label returns a label for markdown: the page's own where it is a number or a letter not yet taken, else a free
-// number. Labels of markdown must differ on a page.
-func (f *finder) label(own string, number int) string {
-	if !digits(own) && (len(own) != 1 || !chars.Letter(own[0])) || f.taken[own] {
-		for own = strconv.Itoa(number); f.taken[own]; own = strconv.Itoa(number) {
-			number++
-		}
-	}
-	f.taken[own] = true
-	return own
 }
 
 // placeReference puts a reference in the place of ref and of what stands round it for its look, and returns it. A note
@@ -164,27 +150,6 @@ func folded(n *html.Node) bool {
 	return (dom.HasAttr(n, "hidden") || strings.Contains(style, "display:none")) && noteWords(n)
 }
 
-// dropLabel removes the block or heading before a footnote that holds nothing but its label. The mark of markdown says
-// it.
-func (n *note) dropLabel() {
-	p := n.node.PrevSibling
-	for p != nil && p.Type == html.TextNode && chars.Blank(p.Data) {
-		p = p.PrevSibling
-	}
-	if p == nil || p.Type != html.ElementNode || !dom.IsBlock(n.node) && !dom.IsHeading(p) {
-		return
-	}
-	if label, _ := noteLabel(shortText(p)); label != "" && label == n.own {
-		dom.Remove(p)
-	}
-}
-
-// isLabel reports whether the text of n is nothing but a label of a footnote.
-func isLabel(n *html.Node) bool {
-	label, _ := noteLabel(shortText(n))
-	return label != ""
-}
-
 // withoutWayBack removes from a footnote the links that lead back to its references, and its own label. A link is one
 // by its arrow, its name, or where it leads.
 func (f *finder) withoutWayBack(n *note) {
@@ -213,53 +178,4 @@ func (f *finder) withoutWayBack(n *note) {
 func onlySigns(n *html.Node) bool {
 	text := dom.Text(n)
 	return len(text) < 100 && strings.Trim(text, "^↑ .[]()\n\u00a0") == ""
-}
-
-// nameSaysBack reports whether a link says by its class, role or rev that it leads back to a reference.
-func nameSaysBack(a *html.Node) bool {
-	name := strings.ToLower(dom.Attr(a, "class") + " " + dom.Attr(a, "role") + " " + dom.Attr(a, "rev"))
-	for _, word := range [...]string{
-		"backref", "backlink", "back-link", "reversefootnote", "footnote-back",
-		"footnote-return", "footnote-to-top",
-	} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return dom.HasAttr(a, "data-footnote-backref")
-}
-
-// withoutLabel removes the label at the start of a footnote. It takes brackets and dots with it, in five steps at most,
-// since generators put each into an element of its own.
-func (f *finder) withoutLabel(n *note) {
-	for range 5 {
-		first := dom.FirstText(n.node)
-		if first == nil {
-			return
-		}
-		data := strings.TrimLeft(first.Data, " \t\n\u00a0")
-		rest := strings.TrimLeft(data, "^↑ ")
-		if len(rest) > 1 && strings.IndexByte(".:)]", rest[0]) >= 0 && rest[1] == ' ' { // what stood behind a label
-			rest = rest[2:]
-		}
-		if data == "[" || data == "(" {
-			rest = ""
-		}
-		if rest != data {
-			first.Data = rest
-			continue
-		}
-		word := chars.FirstWord(data)
-		label, bracketed := noteLabel(word)
-		alone := len(data) == len(word) || word != n.own || bracketed || digits(word) && noteWords(n.node) ||
-			strings.HasSuffix(word, ".") || strings.Trim(word, "*†‡§‖") == ""
-		whole := first.Parent != n.node && chars.OneLine(dom.Text(first.Parent)) == word && !dom.IsBlock(first.Parent)
-		if label == "" || label != n.own && (!whole || !dom.Is(first.Parent, atom.Sup)) || !alone && !whole {
-			return
-		}
-		first.Data = strings.TrimLeft(strings.TrimLeft(data[len(word):], " \t\n\u00a0"), ".:)] ")
-		if whole {
-			dom.Remove(first.Parent)
-		}
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/url"
 	"strings"
-	"time"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -194,39 +193,4 @@ func Put(m map[string]string, key, value string) {
 	if value = strings.TrimSpace(value); value != "" && m[key] == "" {
 		m[key] = value
 	}
-}
-
-// dateForms are formats of dates in metadata. A format without a time gives a day. All of them state a zone.
-var dateForms = []string{
-	time.RFC3339, "2006-01-02T15:04:05Z0700", "2006-01-02T15:04Z07:00",
-	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 -0700", time.RFC1123Z, time.RFC1123,
-}
-
-// dayForms have no zone, so that only their day is sure.
-var dayForms = []string{
-	"2006-01-02", "2006/01/02", "2006/1/2", "20060102", "January 2, 2006", "Jan 2, 2006",
-	"2 January 2006", "2 Jan 2006", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04",
-}
-
-// Date returns a date in RFC 3339, or only its day, or "" if s is neither. It guesses nothing. Years up to 1900 are
-// none.
-func Date(s string) string {
-	s = strings.TrimSpace(s)
-	if len(s) < 8 || len(s) > 40 {
-		return ""
-	}
-	for _, form := range dateForms {
-		if t, err := time.Parse(form, s); err == nil && t.Year() > 1900 {
-			return t.Format(time.RFC3339)
-		}
-	}
-	for _, form := range dayForms {
-		if t, err := time.Parse(form, s); err == nil && t.Year() > 1900 {
-			return t.Format(time.DateOnly)
-		}
-	}
-	if len(s) > 10 && s[10] == 'T' {
-		return Date(s[:10])
-	}
-	return ""
 }
