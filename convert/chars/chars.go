@@ -141,3 +141,15 @@ func Entity(s string) bool {
 	}
 	return false
 }
+
+// Set makes a set of the words of s, which white space parts.
+func Set(s string) map[string]bool {
+	m := map[string]bool{}
+	for word := range strings.FieldsSeq(s) {
+		m[word] = true
+	}
+	return m
+}
+
+// NotWord reports whether r is neither a letter nor a digit, and so parts two words.
+func NotWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }

@@ -151,17 +151,6 @@ func surelyUTF8(content []byte) bool {
 	return false
 }
 
-// detected decodes content from the encoding in which it is most probable. Without a guess it is windows-1252, as
-// browsers take it.
-func detected(content []byte, limit int) (text []byte, guessed bool, err error) {
-	name := Detect(content, pageLanguage(content)).Name
-	if name == "" {
-		name = "windows-1252"
-	}
-	text, _, err = convertFrom(name, content, limit)
-	return text, true, err
-}
-
 // convertFrom decodes content from the encoding of this name in HTML. The second result, guessed, is false unless the
 // text claims to be UTF-8 and is not.
 func convertFrom(name string, content []byte, limit int) ([]byte, bool, error) {

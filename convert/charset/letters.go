@@ -1,5 +1,13 @@
 package charset
 
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	htmlcharset "golang.org/x/net/html/charset"
+)
+
 // language is what its letters beyond ASCII tell of a text.
 type language struct {
 	tag       string // BCP 47
@@ -76,4 +84,69 @@ var ideographs = map[string]string{
 		"른때본복체안계너코색읽르알당게택방램절항확반줄활진포접최커페래각었누능십창베처템속임두저백법검든준카" +
 		"참텍신배링새영끝같럼생았종네역예숫랜관근운퍼초볼증건국워널찾림쪽칼매덱발져클쓰권산컴통플집티렬따젝폴" +
 		"밋됨올및룹린삭퓨꾸쓸암후별범순규젯며축루것딩향뉴닙눌릴언청글허콘투째토릅길맞컨움헤외받히격직슬약까완",
+}
+
+// costs returns what each letter of the language costs. A slash in the table of letters begins those that are half as
+// frequent.
+func (l *language) costs() map[rune]float64 {
+	costs, bits := map[rune]float64{}, 1.0
+	for _, r := range l.letters {
+		if r == '/' {
+			bits++
+			continue
+		}
+		costs[r] = bits
+	}
+	return costs
+}
+
+// table returns what each byte costs in an encoding of the language. frequent are the costs of its letters.
+func (l *language) table(name string, frequent map[rune]float64) *table {
+	t := &table{name: name}
+	e, _ := htmlcharset.Lookup(name)
+	decoder := e.NewDecoder()
+	latin := !l.apart
+	for c := range 128 {
+		text, err := decoder.Bytes([]byte{byte(c + 0x80)})
+		r, _ := utf8.DecodeRune(text)
+		if err != nil {
+			r = utf8.RuneError
+		}
+		bits := characterCost(r, latin, frequent)
+		for place := range places {
+			t.cost[place][c] = bits
+			switch {
+			case !unicode.IsLetter(r):
+			case place == adjoining && l.apart:
+				t.cost[place][c] += costAdjoining
+			case place == among && latin:
+				t.cost[place][c] += costSuccessive
+			}
+		}
+	}
+	return t
+}
+
+// characterCost returns what a character costs in a language: by its letters, else by its kind. latin says that the
+// language is written in Latin letters.
+func characterCost(r rune, latin bool, frequent map[rune]float64) float64 {
+	if bits, ok := frequent[r]; ok {
+		return bits
+	}
+	if bits, ok := frequent[unicode.ToLower(r)]; ok {
+		return bits + costUpper
+	}
+	switch {
+	case r == utf8.RuneError, unicode.IsControl(r):
+		return costControl
+	case strings.ContainsRune("\u00a0’‘“”„«»–—…", r) && latin:
+		return costMark
+	case strings.ContainsRune("\u00a0’‘“”„«»–—…", r):
+		return costApartMark
+	case strings.ContainsRune("·•©®°§€£№", r):
+		return costSign
+	case latin && unicode.Is(unicode.Latin, r) && unicode.IsLower(r):
+		return costForeign
+	}
+	return costOther
 }

@@ -23,9 +23,6 @@ const (
 	NoteRefElement = "footnote reference" // a reference to a footnote, whose label is the attribute id
 )
 
-// Own reports whether n is an element that normalising made, and not the page.
-func Own(n *html.Node) bool { return n.Type == html.ElementNode && strings.Contains(n.Data, " ") }
-
 // Attr returns the value of an attribute, "" when n has none of that name. Like Is, it is called in hundreds of places,
 // and is not inlined, so that the program is smaller.
 //

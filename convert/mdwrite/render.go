@@ -10,7 +10,6 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 )
@@ -32,7 +31,7 @@ type renderer struct {
 	dropped map[*html.Node]bool // of the page: what is not rendered
 	nesting int                 // how many lists and quotes of the page are open
 	begun   bool                // something was written that rules may follow
-	copied  bool                // what is written is a copy, see rendercopy.go
+	copied  bool                // what is written is a copy, see copy.go
 
 	bold, italic, strike, link, cells, headings int // depth of such elements round the current one
 
@@ -274,18 +273,6 @@ func (r *renderer) quote(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 }
 
-// writeCodeBlock writes text between fences that are longer than any run of backticks in it. Newlines in it are
-// codeNewline until the end, so that tidy leaves them alone.
-func writeCodeBlock(out *bytes.Buffer, text, lang string) {
-	if chars.Blank(text) {
-		return
-	}
-	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
-	out.WriteString("\n\n" + fence + lang + string(codeNewline))
-	out.WriteString(strings.ReplaceAll(text, "\n", string(codeNewline)))
-	out.WriteString(string(codeNewline) + fence + "\n\n")
-}
-
 // tidy trims white space at the edges of text and at the ends of blocks, and leaves at most one blank line between
 // blocks. Hard breaks, two spaces before a newline, stay inside a paragraph. It works in place. Newlines of code are
 // not among those.
@@ -334,4 +321,17 @@ func trimIndent(line []byte) []byte {
 		return line[1:]
 	}
 	return line
+}
+
+// nest writes a list, a quotation or a definition of the page, or a plain block below maxNesting levels. TooDeep then
+// says so.
+func (r *renderer) nest(out *bytes.Buffer, n *html.Node) {
+	r.nesting++
+	if r.nesting > guard.MaxNesting {
+		r.TooDeep = true
+		r.block(out, n)
+	} else {
+		r.write(out, n)
+	}
+	r.nesting--
 }

@@ -6,7 +6,7 @@
 //
 // # Who owns what
 //
-//   - which frames, films and recordings become a link to what they show: embeds.go, media.go
+//   - which frames, films and recordings become a link to what they show: embeds.go
 //   - what a forum quotes, and whom: normaliseQuote (quotes.go)
 //   - which comment replies to which: threads.go
 //   - where two texts on a line are two words without a space between them: seams.go

@@ -223,3 +223,37 @@ func lazyImages(body *html.Node) {
 		dom.Replace(noscript, img)
 	}
 }
+
+// listAreas puts a list of links below each picture that leads to several places, depending on where it is pressed.
+// maps are these places, by their names. An area without a name or an address is left out. The list is hidden where the
+// picture is.
+func listAreas(body *html.Node, base *url.URL, maps map[string]*html.Node) {
+	for _, img := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.Img) }) {
+		name, ok := strings.CutPrefix(dom.Attr(img, "usemap"), "#")
+		areas := maps[name]
+		if !ok || areas == nil {
+			continue
+		}
+		delete(maps, name) // a second picture leads to the same places
+		list := dom.NewElement(atom.Ul)
+		for _, area := range dom.FindAll(areas, func(n *html.Node) bool { return dom.Is(n, atom.Area) }) {
+			label := chars.OneLine(dom.Attr(area, "alt"))
+			if label == "" {
+				label = titleOf(area)
+			}
+			address := links.Absolute(base, dom.Attr(area, "href"))
+			if strings.HasPrefix(address, "http") && label != "" && len(label) <= longestTitle {
+				list.AppendChild(dom.NewElement(atom.Li, embedded(address, label)))
+			}
+		}
+		if list.FirstChild == nil {
+			continue
+		}
+		for _, a := range img.Attr { // it may be hidden
+			if a.Key == "class" || a.Key == "style" || a.Key == "hidden" || a.Key == "id" {
+				list.Attr = append(list.Attr, a)
+			}
+		}
+		img.Parent.InsertBefore(list, img.NextSibling)
+	}
+}

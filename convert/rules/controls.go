@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
@@ -43,30 +42,4 @@ func control(a *html.Node) bool {
 // toRepository reports whether an address is one of a file in a repository, as forges write it.
 func toRepository(href string) bool {
 	return strings.Contains(href, "/edit/") || strings.Contains(href, "/blob/") || strings.Contains(href, "/tree/")
-}
-
-// sideColumn reports whether n is a column of links before the column that has the text. A list of links below the
-// title of the page is none. It has four links or more, and seven tenths of the page's own text stand in the column
-// behind it.
-func (p *pruner) sideColumn(n *html.Node) bool {
-	m := p.all[n]
-	if !dom.Is(n, atom.Div, atom.Ul, atom.Td) || m.links*4 < m.text*3 || dom.Contains(n, atom.H1, atom.Pre) ||
-		belowTitle(n) {
-		return false
-	}
-	links := 0
-	for d := range n.Descendants() {
-		if dom.Is(d, atom.A) {
-			links++
-		}
-	}
-	if links < 4 {
-		return false
-	}
-	for s := n.NextSibling; s != nil; s = s.NextSibling {
-		if own := p.all[s].own(); own*10 > p.own*7 && own > 2*FewWords {
-			return true
-		}
-	}
-	return false
 }

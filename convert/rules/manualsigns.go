@@ -100,3 +100,12 @@ func creditsTool(n *html.Node) bool {
 	}
 	return false
 }
+
+// manualLabels are the first labels of host names of documentation. They are in lower case.
+var manualLabels = chars.Set("docs doc developer developers man manual manuals wiki")
+
+// manualHost reports whether a host name begins as those of documentation do: docs.example.com.
+func manualHost(host string) bool {
+	label, rest, _ := strings.Cut(host, ".")
+	return manualLabels[strings.ToLower(label)] && strings.Contains(rest, ".")
+}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
+	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 )
 
@@ -146,4 +147,16 @@ func (r *remainder) eachBelow(n *html.Node, yield func(*html.Node) bool) bool {
 		}
 	}
 	return true
+}
+
+// contentText returns the amount of text in the body outside elements that are chrome by their tag. What pruning keeps
+// is compared with it.
+func contentText(ctx context.Context, body *html.Node) int32 {
+	chrome := map[*html.Node]bool{}
+	for d := range body.Descendants() {
+		if dom.Is(d, atom.Nav, atom.Header, atom.Footer, atom.Aside) {
+			chrome[d] = true
+		}
+	}
+	return measureOf(ctx, body, chrome).text
 }

@@ -118,15 +118,6 @@ func typeOf(ctx context.Context, u *url.URL, h *head.Head, body *html.Node) Page
 	return Service
 }
 
-// manualLabels are the first labels of host names of documentation. They are in lower case.
-var manualLabels = chars.Set("docs doc developer developers man manual manuals wiki")
-
-// manualHost reports whether a host name begins as those of documentation do: docs.example.com.
-func manualHost(host string) bool {
-	label, rest, _ := strings.Cut(host, ".")
-	return manualLabels[strings.ToLower(label)] && strings.Contains(rest, ".")
-}
-
 // discourseTopic is the path of a topic, /t/SLUG/NUMBER.
 var discourseTopic = lazy.Pattern(`/t/[^/]+/\d+(/\d+)?/?$`)
 

@@ -12,7 +12,7 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 )
 
-// Stage is the set of rules by which a conversion prunes. Each stage is gentler than the one before; see byrules.go.
+// Stage is the set of rules by which a conversion prunes. Each stage is gentler than the one before; see choose.go.
 // Choose takes the first at which enough is left.
 type Stage int
 
@@ -282,3 +282,29 @@ func badName(n *html.Node, kind PageType) bool {
 
 // weakName reports whether a class or the id of n may only mean its place on the page.
 func weakName(n *html.Node) bool { return dom.Named(n, weakNames) }
+
+// sideColumn reports whether n is a column of links before the column that has the text. A list of links below the
+// title of the page is none. It has four links or more, and seven tenths of the page's own text stand in the column
+// behind it.
+func (p *pruner) sideColumn(n *html.Node) bool {
+	m := p.all[n]
+	if !dom.Is(n, atom.Div, atom.Ul, atom.Td) || m.links*4 < m.text*3 || dom.Contains(n, atom.H1, atom.Pre) ||
+		belowTitle(n) {
+		return false
+	}
+	links := 0
+	for d := range n.Descendants() {
+		if dom.Is(d, atom.A) {
+			links++
+		}
+	}
+	if links < 4 {
+		return false
+	}
+	for s := n.NextSibling; s != nil; s = s.NextSibling {
+		if own := p.all[s].own(); own*10 > p.own*7 && own > 2*FewWords {
+			return true
+		}
+	}
+	return false
+}

@@ -13,10 +13,6 @@ import (
 	"math"
 	"strings"
 	"sync"
-	"unicode"
-	"unicode/utf8"
-
-	htmlcharset "golang.org/x/net/html/charset"
 )
 
 // maxWindow is how much of a text is looked at, in bytes: more than the header and the menus of a page. More text tells
@@ -189,67 +185,13 @@ var tables = sync.OnceValue(func() [][]*table {
 	return list
 })
 
-// costs returns what each letter of the language costs. A slash in the table of letters begins those that are half as
-// frequent.
-func (l *language) costs() map[rune]float64 {
-	costs, bits := map[rune]float64{}, 1.0
-	for _, r := range l.letters {
-		if r == '/' {
-			bits++
-			continue
-		}
-		costs[r] = bits
+// detected decodes content from the encoding in which it is most probable. Without a guess it is windows-1252, as
+// browsers take it.
+func detected(content []byte, limit int) (text []byte, guessed bool, err error) {
+	name := Detect(content, pageLanguage(content)).Name
+	if name == "" {
+		name = "windows-1252"
 	}
-	return costs
-}
-
-// table returns what each byte costs in an encoding of the language. frequent are the costs of its letters.
-func (l *language) table(name string, frequent map[rune]float64) *table {
-	t := &table{name: name}
-	e, _ := htmlcharset.Lookup(name)
-	decoder := e.NewDecoder()
-	latin := !l.apart
-	for c := range 128 {
-		text, err := decoder.Bytes([]byte{byte(c + 0x80)})
-		r, _ := utf8.DecodeRune(text)
-		if err != nil {
-			r = utf8.RuneError
-		}
-		bits := characterCost(r, latin, frequent)
-		for place := range places {
-			t.cost[place][c] = bits
-			switch {
-			case !unicode.IsLetter(r):
-			case place == adjoining && l.apart:
-				t.cost[place][c] += costAdjoining
-			case place == among && latin:
-				t.cost[place][c] += costSuccessive
-			}
-		}
-	}
-	return t
-}
-
-// characterCost returns what a character costs in a language: by its letters, else by its kind. latin says that the
-// language is written in Latin letters.
-func characterCost(r rune, latin bool, frequent map[rune]float64) float64 {
-	if bits, ok := frequent[r]; ok {
-		return bits
-	}
-	if bits, ok := frequent[unicode.ToLower(r)]; ok {
-		return bits + costUpper
-	}
-	switch {
-	case r == utf8.RuneError, unicode.IsControl(r):
-		return costControl
-	case strings.ContainsRune("\u00a0’‘“”„«»–—…", r) && latin:
-		return costMark
-	case strings.ContainsRune("\u00a0’‘“”„«»–—…", r):
-		return costApartMark
-	case strings.ContainsRune("·•©®°§€£№", r):
-		return costSign
-	case latin && unicode.Is(unicode.Latin, r) && unicode.IsLower(r):
-		return costForeign
-	}
-	return costOther
+	text, _, err = convertFrom(name, content, limit)
+	return text, true, err
 }

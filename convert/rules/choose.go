@@ -4,9 +4,6 @@ import (
 	"context"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
-
-	"github.com/readthru/readthru/convert/dom"
 )
 
 // Rules are the tables of this package, which count in the version of the rules.
@@ -57,34 +54,4 @@ func Choose(ctx context.Context, body *html.Node, kind PageType) Choice {
 		}
 	}
 	return c
-}
-
-// contentText returns the amount of text in the body outside elements that are chrome by their tag. What pruning keeps
-// is compared with it.
-func contentText(ctx context.Context, body *html.Node) int32 {
-	chrome := map[*html.Node]bool{}
-	for d := range body.Descendants() {
-		if dom.Is(d, atom.Nav, atom.Header, atom.Footer, atom.Aside) {
-			chrome[d] = true
-		}
-	}
-	return measureOf(ctx, body, chrome).text
-}
-
-// mostAroundTitle is how many letters a box may have beside the title and the content for the title's sake. A line with
-// the version or the authors has so many.
-const mostAroundTitle = 30
-
-// withTitle returns the box around root that holds the title of the page, if root has none and the box has hardly any
-// other text; otherwise it returns root. A generator may set the title outside of the box that it calls content.
-func withTitle(root, body *html.Node, left *remainder) *html.Node {
-	for box := root; ; box = box.Parent {
-		h := dom.Find(box, func(d *html.Node) bool { return dom.Is(d, atom.H1) && left.of(d).text > 0 })
-		switch {
-		case h != nil && left.of(box).text-left.of(root).text <= left.of(h).text+mostAroundTitle:
-			return box
-		case h != nil, box == body:
-			return root
-		}
-	}
 }

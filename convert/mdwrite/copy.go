@@ -140,19 +140,6 @@ func (r *renderer) asCopy(write func()) {
 	r.copied = was
 }
 
-// nest writes a list, a quotation or a definition of the page, or a plain block below maxNesting levels. TooDeep then
-// says so.
-func (r *renderer) nest(out *bytes.Buffer, n *html.Node) {
-	r.nesting++
-	if r.nesting > guard.MaxNesting {
-		r.TooDeep = true
-		r.block(out, n)
-	} else {
-		r.write(out, n)
-	}
-	r.nesting--
-}
-
 // kept yields the children of n that are not dropped. It yields the children of transparent elements in their place.
 // Every walk over the page goes by it, so that what is dropped is never written.
 func (r *renderer) kept(n *html.Node) iter.Seq[*html.Node] {
