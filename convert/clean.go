@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"mime"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 
 	"golang.org/x/net/html/charset"
 
@@ -79,4 +82,29 @@ func inUTF8(content []byte, contentType string) []byte {
 		return content
 	}
 	return bytes.TrimPrefix(text, []byte("\ufeff"))
+}
+
+// reportHidden records what Parse removed as hidden, and warns of it. What was recorded before counts as well: a feed
+// is cleaned as a text, and then as a page. The counts in the warnings are those of all reports together.
+func (d *Document) reportHidden(r hidden.Report) {
+	r = d.unseen.With(r)
+	d.unseen, d.removed = r, r.Removed
+	d.warnings = slices.DeleteFunc(d.warnings, func(w string) bool {
+		return strings.HasPrefix(w, WarnHidden+"=") || strings.HasPrefix(w, WarnNote+"=")
+	})
+	if r.Hidden > 0 {
+		d.warnings = append(d.warnings, WarnHidden+"="+strconv.Itoa(r.Hidden))
+	}
+	if r.Notes > 0 {
+		d.warnings = append(d.warnings, WarnNote+"="+strconv.Itoa(r.Notes))
+	}
+	if r.PageShown {
+		d.warnings = append(d.warnings, WarnShown)
+	}
+	if r.Beside {
+		d.whole = true // what a reader sees may not look like the content
+	}
+	if r.StylesCut {
+		d.warnings = append(d.warnings, WarnStyles)
+	}
 }

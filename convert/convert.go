@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/archive"
+	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/head"
@@ -24,7 +26,6 @@ import (
 	"github.com/readthru/readthru/convert/normalise"
 	"github.com/readthru/readthru/convert/rules"
 	"github.com/readthru/readthru/convert/signs"
-	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
 )
 
@@ -115,31 +116,6 @@ func (d *Document) parse(ctx context.Context) {
 	d.adopt(ctx, root)
 }
 
-// reportHidden records what Parse removed as hidden, and warns of it. What was recorded before counts as well: a feed
-// is cleaned as a text, and then as a page. The counts in the warnings are those of all reports together.
-func (d *Document) reportHidden(r hidden.Report) {
-	r = d.unseen.With(r)
-	d.unseen, d.removed = r, r.Removed
-	d.warnings = slices.DeleteFunc(d.warnings, func(w string) bool {
-		return strings.HasPrefix(w, WarnHidden+"=") || strings.HasPrefix(w, WarnNote+"=")
-	})
-	if r.Hidden > 0 {
-		d.warnings = append(d.warnings, WarnHidden+"="+strconv.Itoa(r.Hidden))
-	}
-	if r.Notes > 0 {
-		d.warnings = append(d.warnings, WarnNote+"="+strconv.Itoa(r.Notes))
-	}
-	if r.PageShown {
-		d.warnings = append(d.warnings, WarnShown)
-	}
-	if r.Beside {
-		d.whole = true // what a reader sees may not look like the content
-	}
-	if r.StylesCut {
-		d.warnings = append(d.warnings, WarnStyles)
-	}
-}
-
 // adopt makes the page with this root the content of d: it reads its head and signs, removes what no reader sees,
 // brings elements into the forms of the renderer, and finds the type of the page. The order matters: signs and recipes
 // are looked for while elements are still as they were sent, and what is hidden is known only when shadow roots have
@@ -214,10 +190,6 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 func (d *Document) page() judge.Page {
 	return judge.Page{Body: d.body, Kind: d.kind, Head: &d.head, Words: d.signs.Words}
 }
-
-// Signs returns facts by which a caller decides whether this is the page at all, or what stands in its place. They are
-// known once the page is parsed, without a conversion.
-func (d *Document) Signs() signs.Signs { return d.signs }
 
 // Options choose the part of a page to convert, and the form of links and images. The zero value is the main content
 // with inline links and images. The API, MCP and the proxy hand them through as they are asked for.
@@ -319,24 +291,6 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	return res, nil
 }
 
-// headed converts the page without a section, and returns the section of its markdown under the heading that o.Section
-// names by its slug. It fails with [ErrNoMatch] if no heading has that slug.
-func (d *Document) headed(ctx context.Context, o Options) (*Result, error) {
-	name := o.Section
-	o.Section = ""
-	res, err := d.Convert(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	begin, end, found := markdown.Section([]byte(res.Markdown), name)
-	if !found {
-		return nil, fmt.Errorf("section %q: %w", name, ErrNoMatch)
-	}
-	res.Markdown = strings.TrimRight(res.Markdown[begin:end], "\n") + "\n"
-	res.Tokens = Tokens(res.Markdown)
-	return res, nil
-}
-
 // The forms of links and of images that [Options] may ask for.
 var (
 	LinkForms  = []string{"inline", "compact", "reference", "text", "none"}
@@ -427,4 +381,21 @@ func (d *Document) render(ctx context.Context, o Options, res *Result) (string, 
 		text = string(CompactLinks([]byte(text), d.url))
 	}
 	return text, nil
+}
+
+// fileName returns the last part of the path of the address, for a title. It is "" without one.
+func (d *Document) fileName() string {
+	name := strings.Trim(path.Base(d.path()), "/.")
+	if _, report := hidden.Text([]byte(name)); report.Hidden > 0 {
+		d.reportHidden(report)
+	}
+	return chars.Clip(name)
+}
+
+// path returns the path of the document's address, "" if that is not known.
+func (d *Document) path() string {
+	if d.url == nil {
+		return ""
+	}
+	return d.url.Path
 }

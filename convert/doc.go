@@ -10,7 +10,7 @@
 //
 // What is not HTML is told apart in format.go: source code, JSON, CSV, notebooks and bodies without text (package
 // formats), XML, sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go, packages pdflayout and formats), web archives
-// (package mhtml), and documents in zip archives (archives.go, packages docx, xlsx, pptx, opendocument and epub). Feeds
+// (package mhtml), and documents in zip archives (zipdocument.go, packages docx, xlsx, pptx, opendocument and epub). Feeds
 // and documents become pages in HTML first, and then go the way of all pages.
 //
 // Every byte is treated as hostile. Input, output, nesting and spans are bounded (package guard), and the context is
@@ -23,13 +23,13 @@
 //
 //   - what is a bot wall, a paywall, or a shell that scripts fill: package signs
 //   - which character encoding a text has that states none, or a false one: [charset.Decode]
-//   - which format a body has that is not a page, and who reads it: formatOf (format.go), archiveReaders (archives.go)
+//   - which format a body has that is not a page, and who reads it: formatOf (format.go), archiveReaders (zipdocument.go)
 //   - which frames of a page can be read: [FindFrames] (frames.go)
 //   - which buttons are text, as titles of what they fold: keepLabel (convert/hidden/fold.go)
 //   - which text is hidden: package hidden, for other packages [CleanMarkdown], [CleanText] (clean.go)
 //   - how thoroughly texts are cleaned, as a number that is stored with each: [CleanEdition] (clean.go)
-//   - which elements and attributes are our own: Own (convert/dom/dom.go), of attributes convert/dom/own.go
-//   - which addresses compact links leave out: [CompactLinks] (compact.go)
+//   - which elements and attributes are our own: Own (convert/dom/own.go)
+//   - which addresses compact links leave out: [CompactLinks] (markdownlinks.go)
 //   - which anchors a page has: [Anchors] (anchors.go)
 //   - what a recipe chooses of a page, and how its items are written: recipe_serve.go
 //   - which recipe suits a page that has none: [Document.Propose] (propose.go)

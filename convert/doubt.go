@@ -2,7 +2,10 @@ package convert
 
 import (
 	"bytes"
+	"net/url"
 	"strings"
+
+	"golang.org/x/net/html"
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/signs"
@@ -236,3 +239,67 @@ func DoubtModel(md, trimmed string) Doubt {
 	}
 	return NoDoubt
 }
+
+// Doubts about markdown that a model made.
+const (
+	DoubtNewLink  Doubt = "the markdown has a link that is not on the page"
+	DoubtNewCode  Doubt = "the markdown has code that is not on the page, or that does not end"
+	DoubtHeadings Doubt = "the markdown has a heading that is not on the page"
+	DoubtWords    Doubt = "over a tenth of the markdown's words are not on the page"
+	DoubtHalf     Doubt = "the markdown has less than half of the page's words"
+)
+
+// bareAddress matches addresses with a scheme in any text.
+var bareAddress = lazy.Pattern(`\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]` + "`" + `]+`)
+
+// modelLink matches addresses in markdown: of links, images and definitions, in elements, in angle brackets and bare.
+var modelLink = lazy.Pattern(`\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)` +
+	`|(?m:^ {0,3}\[[^\]\n]+\]:\s*<?([^\s<>]+))` +
+	`|(?i:\b(?:href|src)\s*=\s*["']?([^"'\s>]+))` +
+	`|\b([a-zA-Z][a-zA-Z0-9+.-]*://[^\s<>()"'\]]+)`)
+
+// sourceOf returns the text of trimmed HTML, and the addresses in its elements and its text. DoubtModel compares a
+// model's markdown with them.
+func sourceOf(trimmed string) (text string, addresses map[string]bool) {
+	addresses = map[string]bool{}
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(trimmed))
+	for {
+		switch kind := z.Next(); kind {
+		case html.ErrorToken:
+			for _, m := range modelLink().FindAllStringSubmatch(b.String(), -1) {
+				addresses[sameAddress(m[4])] = true
+			}
+			return b.String(), addresses
+		case html.TextToken:
+			b.Write(z.Text())
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			if !inlineNames[string(name)] {
+				b.WriteByte(' ')
+			}
+			for more {
+				var key, value []byte
+				switch key, value, more = z.TagAttr(); string(key) {
+				case "href", "src":
+					addresses[sameAddress(string(value))] = true
+				case "alt":
+					b.WriteString(" " + string(value) + " ")
+				}
+			}
+		}
+	}
+}
+
+// sameAddress returns, for HTML that is trimmed, one spelling for equivalent addresses. Models escape characters and
+// end addresses with punctuation.
+func sameAddress(address string) string {
+	address = strings.TrimRight(html.UnescapeString(strings.ReplaceAll(address, `\`, "")), ".,;:!?*_`")
+	if u, err := url.Parse(address); err == nil {
+		address = u.String()
+	}
+	return strings.TrimSuffix(address, "/")
+}
+
+// inlineNames are elements of a Trim that do not separate words.
+var inlineNames = chars.Set("a code em strong b i del kbd samp sub sup")

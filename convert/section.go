@@ -2,6 +2,7 @@ package convert
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -10,6 +11,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/dom"
 	"github.com/readthru/readthru/convert/guard"
+	"github.com/readthru/readthru/internal/markdown"
 )
 
 // section returns the elements of the section that id names below body: a heading and what follows it up to the next
@@ -157,4 +159,22 @@ func leadsIn(n, outer *html.Node) bool {
 		n = n.Parent
 	}
 	return true
+}
+
+// headed converts the page without a section, and returns the section of its markdown under the heading that o.Section
+// names by its slug. It fails with [ErrNoMatch] if no heading has that slug.
+func (d *Document) headed(ctx context.Context, o Options) (*Result, error) {
+	name := o.Section
+	o.Section = ""
+	res, err := d.Convert(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	begin, end, found := markdown.Section([]byte(res.Markdown), name)
+	if !found {
+		return nil, fmt.Errorf("section %q: %w", name, ErrNoMatch)
+	}
+	res.Markdown = strings.TrimRight(res.Markdown[begin:end], "\n") + "\n"
+	res.Tokens = Tokens(res.Markdown)
+	return res, nil
 }

@@ -14,3 +14,7 @@ func Wall(status int, header map[string][]string, content []byte) string {
 
 // WallOwner returns whose bot wall has the sign, a mark that [Wall] returned; "" if the mark does not say it.
 func WallOwner(mark string) string { return signs.WallOwner(mark) }
+
+// Signs returns facts by which a caller decides whether this is the page at all, or what stands in its place. They are
+// known once the page is parsed, without a conversion.
+func (d *Document) Signs() signs.Signs { return d.signs }

@@ -2,14 +2,11 @@ package convert
 
 import (
 	"path"
-	"strconv"
 	"strings"
 
-	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/docx"
 	"github.com/readthru/readthru/convert/epub"
 	"github.com/readthru/readthru/convert/formats"
-	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/mdwrite"
 	"github.com/readthru/readthru/convert/mhtml"
 	"github.com/readthru/readthru/convert/opendocument"
@@ -86,41 +83,4 @@ func TypeOf(name string) string {
 		return "text/x-" + lang
 	}
 	return ""
-}
-
-// fileName returns the last part of the path of the address, for a title. It is "" without one.
-func (d *Document) fileName() string {
-	name := strings.Trim(path.Base(d.path()), "/.")
-	if _, report := hidden.Text([]byte(name)); report.Hidden > 0 {
-		d.reportHidden(report)
-	}
-	return chars.Clip(name)
-}
-
-// describe makes a page that says what a body without text is: its kind, the dimensions of a picture, and its size.
-// Agents then know what a link leads to.
-func (d *Document) describe(content []byte, contentType string) {
-	var b strings.Builder
-	d.say(&b, formats.Kind(content, page.MediaType(contentType), d.path()), len(content))
-	d.ready = b.String()
-}
-
-// path returns the path of the document's address, "" if that is not known.
-func (d *Document) path() string {
-	if d.url == nil {
-		return ""
-	}
-	return d.url.Path
-}
-
-// say writes the description of a body without text. what says what it is, size is in bytes. It sets the title and
-// warns that the body is not text.
-func (d *Document) say(b *strings.Builder, what string, size int) {
-	name := d.fileName()
-	d.head.Title = name
-	if name != "" {
-		b.WriteString(mdwrite.Escaped(name, true, ':') + ": ")
-	}
-	b.WriteString(what + ", " + strconv.Itoa(size) + " bytes.")
-	d.warnings = append(d.warnings, WarnBinary)
 }

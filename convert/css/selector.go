@@ -84,7 +84,7 @@ func (p *parser) selectors(list string, parents []*selector, forgiving bool) (al
 }
 
 // SelectorEnd returns the offset at which the first selector of a list ends. Package convert divides the selectors of a
-// recipe by it (convert/selector.go).
+// recipe by it (convert/pick.go).
 func SelectorEnd(list string) int { return until(list, 0, ",") }
 
 // parentReference returns the pseudo-class that & in a nested rule stands for: :is() of the outer rule's selectors (CSS

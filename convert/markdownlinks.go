@@ -8,6 +8,7 @@ import (
 
 	"github.com/readthru/readthru/convert/links"
 	"github.com/readthru/readthru/internal/markdown"
+	"github.com/readthru/readthru/page"
 )
 
 // rememberedTargets is how many links back CompactLinks looks for the target of a link.
@@ -76,4 +77,64 @@ func beginsBlock(md []byte, l *markdown.Link) bool {
 	text := md[l.TextStart:l.TextEnd]
 	return len(bytes.TrimLeft(line, " \t>*+-.)0123456789")) == 0 && len(text) > 0 &&
 		strings.IndexByte("#>*+-=~0123456789", text[0]) >= 0
+}
+
+// AbsoluteLinks makes the addresses of links and images in markdown absolute, resolved against base. Fragments and code
+// stay as they are. If nothing changes, or if md is over 4 MiB, AbsoluteLinks returns md itself. Markdown from an
+// origin is read away from it, where relative addresses lead nowhere.
+func AbsoluteLinks(md []byte, base *url.URL) []byte {
+	if base == nil {
+		return md
+	}
+	return RelativeLinks(md, func(address string) *url.URL {
+		u, err := page.Resolve(base, address)
+		if err != nil {
+			return nil
+		}
+		return u
+	})
+}
+
+// RelativeLinks replaces each relative address of a link or an image in markdown by the URL that resolve returns; if
+// resolve returns nil, the address stays. Fragments and code stay as they are. If nothing changes, or if md is over 4
+// MiB, RelativeLinks returns md itself. Package github resolves the links of a repository's files by it.
+func RelativeLinks(md []byte, resolve func(address string) *url.URL) []byte {
+	if len(md) > maxRewrite {
+		return md
+	}
+	var b bytes.Buffer
+	end := 0
+	for l := range markdown.Links(md) {
+		if l.Kind == markdown.Autolink || l.Kind == markdown.BareURL {
+			continue
+		}
+		if full, ok := resolved(l.Address(md), resolve); ok {
+			b.Write(md[end:l.Start])
+			b.WriteString(full)
+			end = l.End
+		}
+	}
+	if end == 0 {
+		return md
+	}
+	b.Write(md[end:])
+	return b.Bytes()
+}
+
+// resolved returns the URL that resolve returns for an address. ok is false if the address stays as it is: a fragment,
+// an address with a scheme, and an address that resolve cannot resolve. What has a dot before its colon counts as a
+// host with its port, as "example.com:80".
+func resolved(address string, resolve func(string) *url.URL) (full string, ok bool) {
+	if address == "" || address[0] == '#' {
+		return "", false
+	}
+	if scheme, _, found := strings.Cut(address, ":"); found && links.ValidScheme(scheme) &&
+		!strings.Contains(scheme, ".") {
+		return "", false
+	}
+	u := resolve(address)
+	if u == nil {
+		return "", false
+	}
+	return links.Escape(u.String()), true
 }

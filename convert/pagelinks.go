@@ -12,8 +12,6 @@ import (
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/internal/markdown"
 	"github.com/readthru/readthru/page"
-
-	"github.com/readthru/readthru/convert/links"
 )
 
 // maxLinks is the largest number of links that Links returns. The index of a documentation set has some thousands.
@@ -206,64 +204,4 @@ func attributes(z *html.Tokenizer, more bool) (a linkAttributes) {
 		}
 	}
 	return a
-}
-
-// AbsoluteLinks makes the addresses of links and images in markdown absolute, resolved against base. Fragments and code
-// stay as they are. If nothing changes, or if md is over 4 MiB, AbsoluteLinks returns md itself. Markdown from an
-// origin is read away from it, where relative addresses lead nowhere.
-func AbsoluteLinks(md []byte, base *url.URL) []byte {
-	if base == nil {
-		return md
-	}
-	return RelativeLinks(md, func(address string) *url.URL {
-		u, err := page.Resolve(base, address)
-		if err != nil {
-			return nil
-		}
-		return u
-	})
-}
-
-// RelativeLinks replaces each relative address of a link or an image in markdown by the URL that resolve returns; if
-// resolve returns nil, the address stays. Fragments and code stay as they are. If nothing changes, or if md is over 4
-// MiB, RelativeLinks returns md itself. Package github resolves the links of a repository's files by it.
-func RelativeLinks(md []byte, resolve func(address string) *url.URL) []byte {
-	if len(md) > maxRewrite {
-		return md
-	}
-	var b bytes.Buffer
-	end := 0
-	for l := range markdown.Links(md) {
-		if l.Kind == markdown.Autolink || l.Kind == markdown.BareURL {
-			continue
-		}
-		if full, ok := resolved(l.Address(md), resolve); ok {
-			b.Write(md[end:l.Start])
-			b.WriteString(full)
-			end = l.End
-		}
-	}
-	if end == 0 {
-		return md
-	}
-	b.Write(md[end:])
-	return b.Bytes()
-}
-
-// resolved returns the URL that resolve returns for an address. ok is false if the address stays as it is: a fragment,
-// an address with a scheme, and an address that resolve cannot resolve. What has a dot before its colon counts as a
-// host with its port, as "example.com:80".
-func resolved(address string, resolve func(string) *url.URL) (full string, ok bool) {
-	if address == "" || address[0] == '#' {
-		return "", false
-	}
-	if scheme, _, found := strings.Cut(address, ":"); found && links.ValidScheme(scheme) &&
-		!strings.Contains(scheme, ".") {
-		return "", false
-	}
-	u := resolve(address)
-	if u == nil {
-		return "", false
-	}
-	return links.Escape(u.String()), true
 }
