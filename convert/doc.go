@@ -10,8 +10,8 @@
 //
 // What is not HTML is told apart in format.go: source code, JSON, CSV, notebooks and bodies without text (package
 // formats), XML, sitemaps and SVG (xml.go), feeds (feed.go), PDF (pdf.go, packages pdflayout and formats), web archives
-// (package mhtml), and documents in zip archives (zipdocument.go, packages docx, xlsx, pptx, opendocument and epub). Feeds
-// and documents become pages in HTML first, and then go the way of all pages.
+// (package mhtml), and documents in zip archives (zipdocument.go, packages docx, xlsx, pptx, opendocument and epub).
+// Feeds and documents become pages in HTML first, and then go the way of all pages.
 //
 // Every byte is treated as hostile. Input, output, nesting and spans are bounded (package guard), and the context is
 // checked at every node. A conversion that fails for any reason gives the page's text alone, with the warning
@@ -23,7 +23,7 @@
 //
 //   - what is a bot wall, a paywall, or a shell that scripts fill: package signs
 //   - which character encoding a text has that states none, or a false one: [charset.Decode]
-//   - which format a body has that is not a page, and who reads it: formatOf (format.go), archiveReaders (zipdocument.go)
+//   - which format a body has that is no page, and who reads it: formatOf (format.go), archiveReaders (zipdocument.go)
 //   - which frames of a page can be read: [FindFrames] (frames.go)
 //   - which buttons are text, as titles of what they fold: keepLabel (convert/hidden/fold.go)
 //   - which text is hidden: package hidden, for other packages [CleanMarkdown], [CleanText] (clean.go)

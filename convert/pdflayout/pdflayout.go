@@ -3,8 +3,8 @@
 //
 // A PDF says where each glyph is and nothing about words or paragraphs, so that all of this is inferred from distances,
 // sizes and fonts: words from gaps (words.go), columns from strips without words (columns.go), headings from sizes
-// larger than that of most text (headings.go). Call [NewPage] for each page, then [DropMargins] with all pages to remove
-// headers and footers, then [Blocks].
+// larger than that of most text (headings.go). Call [NewPage] for each page, then [DropMargins] with all pages to
+// remove headers and footers, then [Blocks].
 package pdflayout
 
 import (
