@@ -38,6 +38,12 @@ PURE = . ./agents ./api/server/memory ./cmd/readthru/... ./convert/... ./interna
 # Packages under the race detector whose tests wait the longest: go test begins with what is named first, and at the end
 # nothing waits for one of them alone.
 LONGEST = ./render ./internal/fleet ./knowledge ./fetch ./store ./proxy ./api/server ./ui ./knowledge/index ./cache ./internal/symbols
+# Tests that are brief under the race detector (needs.Brief, needs.Long), and their packages: they run in full without.
+FULL    = NoDamageStops CompactLeavesNothing KillLosesNothing AtAnyWriteOfAJob KilledProcessLoses RandomSequences \
+	DeathBeforeAnyWrite EveryDeathLeaves DoesNotFitLeavesNothing LargeDocumentIsOneChange \
+	NeverServesWhatTheModel NoReaderGetsAnOlder OneReaderAnswersAnother WhoLosesItsPlace RequestsOfTheCorpus \
+	ResponsesOfTheCorpus HeadsAreAnswered GivenAgainAreThose TakeAShareOfACrawl LeaveFewFiles
+FULL_IN = ./store ./knowledge ./knowledge/index ./cache ./proxy ./crawl ./api/server ./internal/journal
 TESTED  = -count=1 -timeout 30m -vet=off # which "make quick" and "make lint" do
 # A process under the race detector sleeps a second at its end unless it is told not to.
 test: export GORACE = atexit_sleep_ms=20
@@ -48,6 +54,7 @@ test: ## all tests, with the race detector where goroutines meet
 	go build -o $(READTHRU_PROGRAM) ./cmd/readthru # once for the tests of all packages, and of what these compile, too
 	exec bin/suite \
 		-- -p 3 -race $(TESTED) $(LONGEST) $$(go list ./... | grep -vxF "$$(go list $(PURE) $(LONGEST))") \
+		-- $(TESTED) -run "$$(echo $(FULL) | tr " " "|")" $(FULL_IN) \
 		-- $(TESTED) ./internal/e2e $(PURE) \
 		-- -C bench $(TESTED) -short ./...
 	if [ -n "$$CI" ]; then $(MAKE) --no-print-directory openapi; fi # which fetches its rules
@@ -61,6 +68,8 @@ slow: ## series that take long: faults, how deep requests run, hostile pages in 
 	READTHRU_ROUNDS=1 go test -count=1 -timeout 30m -run WhatAFleetPromises ./internal/e2e
 	READTHRU_POISON_FOR=5m go test -count=1 -timeout 30m -run RandomPoison ./internal/fleet
 	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./cmd/readthru/...
+	READTHRU_RACE_IN_FULL=1 CGO_ENABLED=1 \
+		go test -race -count=1 -timeout 1h -run "$$(echo $(FULL) | tr " " "|")" $(FULL_IN)
 	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./internal/recording ./cmd/readthru/... ./internal/e2e # packages below the proxy know nothing of answers that are given again
 
 sequences: ## random sequences of what may happen to pages, bases and the index, and of how pages are read, and deaths at each write of a job, compared with what must be true: FOR=1h, FROM=first seed

@@ -18,6 +18,7 @@ var mayPause = map[string]string{
 	"cache/model_test.go sleep":                "its callers run in a bubble",
 	"cache/silent_test.go RoundTrip":           "its callers run in a bubble",
 	"cache/spool_slow_internal_test.go readAt": "its callers run in a bubble",
+	"store/sweep_test.go later":                "its callers run in a bubble",
 	"api/firecrawl/rig_test.go finish":         "its callers run in a bubble",
 	"proxy/pace_test.go Read":                  "its callers run in a bubble",
 	"ui/refresh_internal_test.go counting":     "its callers run in a bubble",

@@ -29,7 +29,8 @@ const policy = `
 	knowledge/breath      → fault
 	fetch, crawl, api/firecrawl, proxy, api, api/server, mcp → fault
 	fetch/github/githubtest → needs
-	symbols/pack, needs/suite →
+	symbols/pack          →
+	needs/suite           → needs
 	packaging             → releases
 	markdown, strictyaml  →
 	convert, summary, agents, knowledge → markdown

@@ -43,12 +43,64 @@ func TestTestsThatTheMakefileNamesExist(t *testing.T) {
 	for _, m := range tries {
 		check(m[1], m[2], m[3])
 	}
-	if all := strings.Count(string(text), "-run ") - strings.Count(string(text), `-run '^$$'`) - 1; len(runs) != all {
-		t.Errorf("read %d of %d patterns of -run", len(runs), all) // one is the shell variable of corpora
+	if all := strings.Count(string(text), "-run ") - strings.Count(string(text), `-run '^$$'`) - 3; len(runs) != all {
+		t.Errorf("read %d of %d patterns of -run", len(runs), all) // one is the shell variable of corpora, two are FULL
 	}
 	if all := strings.Count(string(text), "try READTHRU_"); len(tries) != all || all == 0 {
 		t.Errorf("read %d of %d calls of try", len(tries), all)
 	}
+}
+
+// In the Makefile: what make test runs in full without the race detector.
+var fullTests = regexp.MustCompile(`(?m)^FULL    = ((?:[\w ]+\\\n\t)*[\w ]+)\nFULL_IN = (.+)$`)
+
+var (
+	anyFunction = regexp.MustCompile(`^func (?:\([^)]*\) )?(\w+)\(`)
+	asksForLess = regexp.MustCompile(`\bneeds\.(?:Brief|Long)\(`)
+)
+
+// A test that is brief under the race detector runs in full without it: the Makefile names it, and no others.
+func TestWhatIsBriefUnderTheRaceDetectorRunsInFull(t *testing.T) {
+	text, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := fullTests.FindStringSubmatch(string(text))
+	if m == nil {
+		t.Fatal("the Makefile has no FULL")
+	}
+	names, packages, used := strings.Fields(strings.ReplaceAll(m[1], "\\", "")), strings.Fields(m[2]), map[string]bool{}
+	for path, code := range sources(t) {
+		dir := "./" + filepath.Dir(path)
+		for _, name := range briefTests(code) {
+			used[dir] = true
+			i := slices.IndexFunc(names, func(part string) bool { return strings.Contains(name, part) })
+			if i < 0 || !slices.Contains(packages, dir) {
+				t.Errorf("%s: %s is not in FULL of the Makefile", path, name)
+				continue
+			}
+			used[names[i]] = true
+		}
+	}
+	for _, each := range slices.Concat(names, packages) {
+		if !used[each] {
+			t.Errorf("%s is in FULL of the Makefile, and no test that asks needs for less", each)
+		}
+	}
+}
+
+// briefTests returns the functions of a file that ask package needs whether they are to be brief.
+func briefTests(code string) (names []string) {
+	function := ""
+	for line := range strings.Lines(code) {
+		if m := anyFunction.FindStringSubmatch(line); m != nil {
+			function = m[1]
+		}
+		if asksForLess.MatchString(line) && !slices.Contains(names, function) {
+			names = append(names, function)
+		}
+	}
+	return names
 }
 
 // testsIn returns the names of the test functions of the package in dir. Its tests must read variable, unless that is

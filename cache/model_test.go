@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/store"
 )
 
@@ -464,7 +465,7 @@ func play(t *testing.T, st *store.Store, rnd *rand.Rand, private bool, path stri
 func TestTheCacheNeverServesWhatTheModelForbids(t *testing.T) {
 	const steps = 16
 	histories := 60
-	if testing.Short() {
+	if needs.Brief() {
 		histories = 15
 	}
 	for _, private := range []bool{false, true} {

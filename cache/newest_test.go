@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/needs"
 )
 
 // TestNoReaderGetsAnOlderResponseThanWasGivenBefore plays every short history of an agent and a browser that read and
@@ -73,7 +74,7 @@ func TestNoReaderGetsAnOlderResponseThanWasGivenBefore(t *testing.T) {
 	histories, long := [][]string{{}}, 4
 	if os.Getenv("READTHRU_FULL_SIZE") != "" {
 		long = 5 // 93,750 requests
-	} else if testing.Short() {
+	} else if needs.Brief() {
 		long = 3
 	}
 	for range long {

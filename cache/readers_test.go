@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 
 	"github.com/readthru/readthru/cache"
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -33,7 +34,7 @@ func TestNothingOfOneReaderAnswersAnother(t *testing.T) {
 			switch {
 			case os.Getenv("READTHRU_FULL_SIZE") != "": // as make slow sets it
 				every = 1
-			case testing.Short():
+			case needs.Brief():
 				every = 43
 			}
 			for _, said := range sayings {

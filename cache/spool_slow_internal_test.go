@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/readthru/readthru/internal/needs"
 )
 
 // readAt reads n chunks of 64 KiB with a pause after each, and closes r.
@@ -24,9 +26,7 @@ func readAt(r *spoolReader, n int, pause func(i int) time.Duration) error {
 
 // Which reader of a body that is not stored loses its place depends on how long others waited for it.
 func TestWhoLosesItsPlace(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: it reads 64 MiB for each reader")
-	}
+	needs.Long(t, "it reads 64 MiB for each reader")
 	const chunks = 1000 // 64 MiB
 	steady := func(d time.Duration) func(int) time.Duration { return func(int) time.Duration { return d } }
 	now := func(begin, pause time.Duration) func(int) time.Duration {

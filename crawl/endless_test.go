@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/readthru/readthru/crawl"
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/internal/webtest"
 )
 
@@ -107,7 +108,7 @@ func TestTrapsTakeAShareOfACrawl(t *testing.T) {
 	sites := [][]webtest.Trap{
 		webtest.Traps, nil, webtest.Traps[0:1], webtest.Traps[1:2], webtest.Traps[2:3], webtest.Traps[3:4],
 	}
-	if testing.Short() {
+	if needs.Brief() {
 		sites = sites[:1]
 	}
 	for _, traps := range sites {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -85,9 +86,7 @@ func writeUntilKilled(dir string) {
 // TestKilledProcessLosesAndDoublesNothing kills a writer at a random moment, several times, and compares the index with
 // one made anew.
 func TestKilledProcessLosesAndDoublesNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: it kills processes again and again")
-	}
+	needs.Long(t, "it kills processes again and again")
 	dir := t.TempDir()
 	texts := map[string]bool{}
 	for range 4 {

@@ -19,6 +19,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -477,7 +478,7 @@ func TestAProcessThatDiesAtAnyWriteOfAJobLosesNothing(t *testing.T) {
 		die("were killed", 1, (*expected).kill)
 		return
 	}
-	if testing.Short() {
+	if needs.Brief() {
 		die("died", dieSeldom, (*expected).die)
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -14,9 +15,7 @@ import (
 // A process may die before any of the writes that a change makes. The next one finds the change done or not, indexes
 // what there is, and forgets nothing.
 func TestADeathBeforeAnyWriteOfAChangeLosesNothingElse(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: it opens a store dozens of times")
-	}
+	needs.Long(t, "it opens a store dozens of times")
 	for _, change := range changes {
 		t.Run(change.name, func(t *testing.T) {
 			s := newSequence(t, 1)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/store"
 )
@@ -54,7 +55,7 @@ func TestRandomSequencesLeaveWhatIsThere(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	n, least := uint64(0), uint64(3)
-	if testing.Short() {
+	if needs.Brief() {
 		least = 1
 	}
 	for ; n < least || ctx.Err() == nil && !t.Failed(); n++ {

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/proxy"
 )
 
@@ -150,7 +151,7 @@ func TestRawRequestsOfTheCorpus(t *testing.T) {
 	})
 	cases := corpus(t, "requests.json", "smuggling-requests.json")
 	memories := []int64{8 << 20, 0}
-	if testing.Short() {
+	if needs.Brief() {
 		memories = memories[:1]
 	}
 	for _, memory := range memories {
@@ -294,7 +295,7 @@ func TestOriginResponsesOfTheCorpus(t *testing.T) {
 		}),
 	}, 0, nil)
 	schemes := []string{"https", "http"}
-	if testing.Short() {
+	if needs.Brief() {
 		schemes = schemes[:1]
 	}
 	for _, scheme := range schemes {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/proxy"
 	"github.com/readthru/readthru/store"
@@ -252,7 +253,7 @@ func TestAnswersGivenAgainAreThoseOfTheSlowPath(t *testing.T) {
 	}
 	const workers, lines = 8, 50 // lines of each kind a worker
 	few := 2640
-	if testing.Short() {
+	if needs.Brief() {
 		few = 240
 	}
 	requests, seed := number("READTHRU_FAST_REQUESTS", few), number("READTHRU_FAST_SEED", 1)
@@ -348,7 +349,7 @@ func TestAnswersGivenAgainAreThoseOfTheSlowPath(t *testing.T) {
 	group.Wait()
 	stats := fast.proxy.Repeats()
 	t.Logf("%d requests, %+v", sent.Load(), stats)
-	if stats.Repeated < sent.Load()/50 || stats.Read == 0 && !testing.Short() {
+	if stats.Repeated < sent.Load()/50 || stats.Read == 0 && !needs.Brief() {
 		t.Errorf("of %d requests too few were answered again: %+v", sent.Load(), stats)
 	}
 	if n := slow.proxy.Stats(); n.Total != fast.proxy.Stats().Total {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/proxy"
 )
 
@@ -99,7 +100,7 @@ var heads = []struct {
 // Each head is tried where answers are kept, behind one that is, and where none are.
 func TestHeadsAreAnsweredAsTheyShould(t *testing.T) {
 	memories := []int64{8 << 20, 0}
-	if testing.Short() {
+	if needs.Brief() {
 		memories = memories[:1]
 	}
 	for _, memory := range memories {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -39,9 +40,7 @@ func filesWith(tb testing.TB, dir, text string) (names []string) {
 }
 
 func TestCompactLeavesNothingOfWhatWasDeleted(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: it compacts a store again and again")
-	}
+	needs.Long(t, "it compacts a store again and again")
 	const secret, kept = "a sentence to be forgotten", "a sentence to be kept"
 	pageURL := func(s string) string { return "https://forget.test/" + s }
 	fill := func(t *testing.T, s *store.Store) {

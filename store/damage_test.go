@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -65,13 +66,23 @@ func readTree(t *testing.T, dir string) map[string]file {
 			return err
 		}
 		rel, err := filepath.Rel(dir, name)
-		files[rel] = file{bytes.Clone(bytes.TrimRight(b, "\x00")), int64(len(b))}
+		files[rel] = file{slices.Clip(withoutHole(b)), int64(len(b))}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return files
+}
+
+// withoutHole returns b up to its last byte that is not zero. It looks at many zeros at once: the race detector sees
+// each look.
+func withoutHole(b []byte) []byte {
+	zeros := make([]byte, 4096)
+	for bytes.HasSuffix(b, zeros) {
+		b = b[:len(b)-len(zeros)]
+	}
+	return bytes.TrimRight(b, "\x00")
 }
 
 // writeTree makes a folder of files.
@@ -127,8 +138,11 @@ func TestNoDamageStopsTheStoreOrGivesWrongBytes(t *testing.T) {
 	if len(template) < 6 {
 		t.Fatalf("only %d files of the store", len(template))
 	}
-	for _, name := range slices.Sorted(maps.Keys(template)) {
-		for _, damage := range damages {
+	for i, name := range slices.Sorted(maps.Keys(template)) {
+		for j, damage := range damages {
+			if needs.Brief() && (i+j)%3 > 0 {
+				continue
+			}
 			t.Run(filepath.Base(name)+" "+damage.name, func(t *testing.T) {
 				dir := t.TempDir()
 				files := maps.Clone(template)

@@ -105,17 +105,28 @@ func TestSummariesOfAPageAreBounded(t *testing.T) {
 	k := page.KeyOf(url)
 	putPage(t, s, url, "one")
 	text := strings.Repeat("\x01", 16<<10) // six times as long in JSON
-	for i := range 50 {
-		if err := s.AddSummary(k, store.Summary{
-			ContentHash: "one", Kind: "brief", By: fmt.Sprint(i),
-			Text: text,
-		}); err != nil {
-			t.Fatal(err)
+	for _, tt := range []struct {
+		name        string
+		text        string
+		n           int
+		least, most int // of the list
+	}{
+		{"in number", "A summary.", 45, 40, 40},
+		{"in bytes", text, 16, 5, 15},
+	} {
+		for i := range tt.n {
+			if err := s.AddSummary(k, store.Summary{
+				ContentHash: "one", Kind: "brief", By: fmt.Sprint(i),
+				Text: tt.text,
+			}); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	list := s.Summaries(k)
-	if len(list) < 5 || len(list) > 40 || list[0].By != "49" || list[0].Text != text {
-		t.Errorf("%d summaries, the newest by %q, want at most 40, the newest by 49", len(list), list[0].By)
+		list, newest := s.Summaries(k), fmt.Sprint(tt.n-1)
+		if len(list) < tt.least || len(list) > tt.most || list[0].By != newest || list[0].Text != tt.text {
+			t.Errorf("%s: %d summaries, the newest by %q, want %d to %d, the newest by %s", tt.name, len(list), list[0].By,
+				tt.least, tt.most, newest)
+		}
 	}
 	if err := s.AddSummary(k, store.Summary{ContentHash: "one", Kind: "brief", Text: text + "x"}); err == nil {
 		t.Error("a summary over 16 KiB was taken")

@@ -13,11 +13,20 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
+// later opens a store again when d has passed. Open, it would look for work many times in each second.
+func later(t *testing.T, s *store.Store, o store.Options, d time.Duration) *store.Store {
+	t.Helper()
+	closeStore(t, s)
+	time.Sleep(d)
+	return openStore(t, o)
+}
+
 // TestSweepDeletesWhatIsPastItsRetain sweeps responses that are kept for an hour, for three, for good, and for an hour
 // that became three.
 func TestSweepDeletesWhatIsPastItsRetain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := openStore(t, store.Options{})
+		o := store.Options{Dir: t.TempDir()}
+		s := openStore(t, o)
 		for i, hours := range []int{1, 3, 0, 1} {
 			r := response(fmt.Sprintf("https://a.test/%d", i))
 			if hours > 0 {
@@ -35,7 +44,7 @@ func TestSweepDeletesWhatIsPastItsRetain(t *testing.T) {
 			swept int
 			left  []int
 		}{{0, 0, []int{1, 1, 1, 1}}, {135 * time.Minute, 1, []int{0, 1, 1, 1}}, {2 * time.Hour, 2, []int{0, 0, 1, 0}}} {
-			time.Sleep(step.sleep)
+			s = later(t, s, o, step.sleep)
 			n, err := s.Sweep(t.Context())
 			if n != step.swept || err != nil {
 				t.Errorf("Sweep = %d, %v, want %d", n, err, step.swept)
@@ -58,15 +67,16 @@ func TestSweepDeletesWhatIsPastItsRetain(t *testing.T) {
 func TestQuotaEvictsWhatWasUsedLongestAgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size = 10_000
-		s := openStore(t, store.Options{MaxSize: 10 * size})
+		o := store.Options{Dir: t.TempDir(), MaxSize: 10 * size}
+		s := openStore(t, o)
 		uri := func(i int) string { return fmt.Sprintf("https://a.test/%d", i) }
 		for i := range 10 {
 			put(t, s, response(uri(i)), strings.Repeat(fmt.Sprint(i), size))
 			if i == 2 {
-				time.Sleep(time.Hour)
+				s = later(t, s, o, time.Hour)
 			}
 		}
-		time.Sleep(time.Hour)
+		s = later(t, s, o, time.Hour)
 		s.Touch(uri(0)) // of the oldest, used again
 		put(t, s, response(uri(10)), strings.Repeat("x", size))
 		time.Sleep(5 * time.Second) // the housekeeper acts by itself

@@ -16,6 +16,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/needs"
 )
 
 // Environment variables that make a test live a life until its process is killed: in which directory, which life, and
@@ -114,7 +115,7 @@ func TestADeathAtAnyWriteOfAJobOfABaseIsSurvived(t *testing.T) { // alone: it in
 	switch {
 	case os.Getenv("READTHRU_SEQUENCES_FOR") != "":
 		every = 1
-	case testing.Short():
+	case needs.Brief():
 		every = 25
 	}
 	for _, l := range baseLives() {

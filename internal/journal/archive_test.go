@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/needs"
 )
 
 // kept runs do with a journal that keeps requests in a directory, as one process does.
@@ -246,9 +247,7 @@ func TestTheLastRequestsAreKeptHoweverOldTheyAre(t *testing.T) {
 }
 
 func TestProcessesThatTellLittleLeaveFewFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: it stands for 300 processes")
-	}
+	needs.Long(t, "it stands for 300 processes")
 	o := journal.Options{Dir: t.TempDir(), Last: 5000}
 	var want []string
 	for run := range 300 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/storetest"
 
@@ -74,7 +75,7 @@ func TestEveryDeathLeavesTheIndexBeforeOrAfterAChange(t *testing.T) {
 	}
 	t.Logf("%d writes", all.done-opening)
 	step := 1
-	if testing.Short() {
+	if needs.Brief() {
 		step = 7
 	}
 	for n := 0; n < all.done-opening; n += step {
@@ -154,9 +155,7 @@ func (f *full) Apply(changes ...store.Change) error {
 }
 
 func TestAChangeThatDoesNotFitLeavesNothingBehind(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: a change that is too large takes a second")
-	}
+	needs.Long(t, "a change that is too large takes a second")
 	s := storetest.Open(t)
 	f := &full{Records: s.Records(), room: 1}
 	x := idle(t, f)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/knowledge/index/segment"
 	"github.com/readthru/readthru/knowledge/storetest"
 
@@ -536,9 +537,7 @@ func TestTooManyPassagesAreRefusedAndChangeNothing(t *testing.T) {
 }
 
 func TestALargeDocumentIsOneChange(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: a large document takes a second")
-	}
+	needs.Long(t, "a large document takes a second")
 	s := storetest.Open(t)
 	x := idle(t, s.Records())
 	var text strings.Builder

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/readthru/readthru/internal/needs"
 )
 
 // slowest is how many packages and tests are listed.
@@ -69,7 +71,9 @@ func (r *report) event(line []byte) {
 		case "fail":
 			_, _ = io.WriteString(r.out, said)
 		case "skip":
-			r.skipped[reason(said)]++
+			if why := reason(said); why != needs.InFull {
+				r.skipped[why]++
+			}
 		}
 		if e.Action != "skip" && !strings.Contains(e.Test, "/") {
 			r.tests = append(r.tests, timed{below(e.Package) + " " + e.Test, e.Elapsed})
