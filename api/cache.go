@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strings"
 	"time"
 
 	"github.com/readthru/readthru/internal/recipe"
@@ -100,11 +101,35 @@ type RuleFields struct {
 	Mode    string   `json:"mode,omitempty"`    // auto, always, negotiate or never
 	TTL     string   `json:"ttl,omitempty"`     // how long answers are fresh, such as 1h30m
 	Bypass  bool     `json:"bypass,omitempty"`  // past the cache
-	Cascade []string `json:"cascade,omitempty"` // of the file alone
+	Cascade []string `json:"cascade,omitempty"` // the steps to a page, in the place of fetch.cascade
 	Render  string   `json:"render,omitempty"`  // auto, always or never
 	// what is done about the preferences that origins state: auto, respect, tell or ignore
 	Preferences string `json:"preferences,omitempty"`
 	Log         string `json:"log,omitempty"` // off: requests are neither listed nor in figures
+}
+
+// Says returns what a rule does in words, such as "intercept, ttl 1h"; empty for a rule that does nothing.
+func (f RuleFields) Says() string {
+	bypass := ""
+	if f.Bypass {
+		bypass = "bypass"
+	}
+	var parts []string
+	for _, part := range [...]struct{ name, value string }{
+		{"", f.Action},
+		{"mode ", f.Mode},
+		{"ttl ", f.TTL},
+		{"", bypass},
+		{"cascade ", strings.Join(f.Cascade, " ")},
+		{"render ", f.Render},
+		{"preferences ", f.Preferences},
+		{"log ", f.Log},
+	} {
+		if part.value != "" {
+			parts = append(parts, part.name+part.value)
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // RuleList lists rules in the order in which they are tried.

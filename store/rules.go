@@ -12,21 +12,25 @@ import (
 	"github.com/readthru/readthru/store/wire"
 )
 
-// Rule is a rule for some hosts and paths that was made while the program ran. What its fields mean is the business of
-// package fetch.
+// Rule is a rule for some hosts and paths that was made while the program ran.
 type Rule struct {
-	ID     string        `json:"id"` // made when empty
-	Made   time.Time     `json:"made"`
-	Host   string        `json:"host,omitempty"`
-	Path   string        `json:"path,omitempty"`
-	Action string        `json:"action,omitempty"`
-	Mode   string        `json:"mode,omitempty"`
-	TTL    time.Duration `json:"ttl,omitempty"`
-	Bypass bool          `json:"bypass,omitempty"`
-	Render string        `json:"render,omitempty"`
+	ID   string    `json:"id"` // made when empty
+	Made time.Time `json:"made"`
+	RuleFields
+}
 
-	Preferences string `json:"preferences,omitempty"`
-	Log         string `json:"log,omitempty"`
+// RuleFields are what a rule says. Package hostrule, whose Rule has the same fields, says what they mean.
+type RuleFields struct {
+	Host        string        `json:"host,omitempty"`
+	Path        string        `json:"path,omitempty"`
+	Action      string        `json:"action,omitempty"`
+	Mode        string        `json:"mode,omitempty"`
+	TTL         time.Duration `json:"ttl,omitempty"`
+	Bypass      bool          `json:"bypass,omitempty"`
+	Cascade     []string      `json:"cascade,omitempty"`
+	Render      string        `json:"render,omitempty"`
+	Preferences string        `json:"preferences,omitempty"`
+	Log         string        `json:"log,omitempty"`
 }
 
 // maxRules bounds the rules: each request is held against all of them.

@@ -12,13 +12,13 @@ func TestRulesAreKeptNewestFirstAndOneForAHostAndPath(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, store.Options{Dir: dir})
 	var ids []string
-	for _, r := range []store.Rule{
+	for _, r := range []store.RuleFields{
 		{Host: "a.test", Action: "tunnel"},
 		{Host: "b.test", Action: "block"},
 		{Host: "a.test", Path: "/x", Mode: "never"},
-		{Host: "A.test", Action: "block", TTL: time.Hour},
+		{Host: "A.test", Action: "block", TTL: time.Hour, Cascade: []string{"local"}},
 	} {
-		made, err := s.PutRule(r, time.Now())
+		made, err := s.PutRule(store.Rule{RuleFields: r}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -29,7 +29,7 @@ func TestRulesAreKeptNewestFirstAndOneForAHostAndPath(t *testing.T) {
 	}
 	s = openStore(t, store.Options{Dir: dir})
 	got := s.Rules()
-	if len(got) != 3 || got[0].Host != "A.test" || got[0].TTL != time.Hour || got[1].Path != "/x" ||
+	if len(got) != 3 || got[0].Host != "A.test" || got[0].TTL != time.Hour || len(got[0].Cascade) != 1 || got[1].Path != "/x" ||
 		got[2].Host != "b.test" {
 		t.Errorf("rules: %+v", got)
 	}

@@ -118,7 +118,8 @@ func (w *world) fillDay(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := w.store.PutRule(store.Rule{Host: host, Action: "intercept", TTL: time.Hour}, now); err != nil {
+			says := store.RuleFields{Host: host, Action: "intercept", TTL: time.Hour}
+			if _, err := w.store.PutRule(store.Rule{RuleFields: says}, now); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -140,7 +140,6 @@ func ownRule(s *api.Site) *api.Rule {
 func ruleNow(s *api.Site) api.RuleFields {
 	for _, r := range s.Rules {
 		if r.Path == "" {
-			r.Cascade = nil // of the file alone
 			return r.RuleFields
 		}
 	}

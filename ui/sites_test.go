@@ -24,7 +24,8 @@ func (w *world) fillSites(t *testing.T, texts []string) {
 		host := fmt.Sprintf("h%d.%s", i, strings.NewReplacer("/", "", "\x00", "").Replace(text))
 		_, _, _ = w.store.Learn(host, store.Negotiates, "", "", now) // what is too long for a host is not learnt about
 	}
-	_, err := w.store.PutRule(store.Rule{Host: "calm.test", Action: "tunnel"}, now)
+	says := store.RuleFields{Host: "calm.test", Action: "tunnel", Cascade: []string{"local"}, Preferences: "tell"}
+	_, err := w.store.PutRule(store.Rule{RuleFields: says}, now)
 	if err := errors.Join(append(failed, err)...); err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +63,11 @@ func useSites(t *testing.T, w *world, b *browser) {
 	}
 	b.open("/sites")
 	b.see(`//tbody[contains(., "Treated differently")]//td[contains(., "tunnelled")]`)
+	b.open("/sites/calm.test")
+	b.see(`//td[.="tunnel, cascade local, preferences tell"]`)
+	b.press(`//button[.="Block"]`) // which changes this alone
+	b.see(`//td[.="block, cascade local, preferences tell"]`)
+	b.open("/sites")
 	b.press(`//tr[contains(., "calm.test")]//button[.="Remove rule"]`)
 	b.see(`//p[@role="status" and contains(., "removed")]`)
 	b.press(`//tr[contains(., "hostile.test")]//button[.="Intercept"]`)

@@ -20,18 +20,21 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// Rule is one entry of the config's rules; the first match wins.
+// Rule is what a rule of the configuration or of the store says; the first match wins. A field is named and valued as
+// the key of the configuration that it overrides for some hosts and paths; if it is empty, that key applies. The fields
+// and their order are those of the configuration's rules and of [store.RuleFields], from which rules are converted, so
+// that a field which one of them lacks does not compile.
 type Rule struct {
-	Host, Path string        // patterns: "*.example.com" (also example.com itself), "/docs/*"; empty matches all
-	Action     string        // intercept, tunnel, block or empty
-	Mode       string        // as proxy.mode; if empty, proxy.mode applies
-	TTL        time.Duration // lifetime of answers, overriding the origin's; 0: no override
-	Bypass     bool          // bypass the cache
-	Cascade    []string
-	Render     string // as render.mode; if empty, render.mode applies
-	// as the key preferences: auto, respect, tell or ignore; if empty, that key applies
-	Preferences string
-	Log         string // off: requests are neither listed nor in figures; they are counted as hidden
+	Host        string        // pattern: "*.example.com" (also example.com itself); empty matches all
+	Path        string        // pattern: "/docs/*"; empty matches all
+	Action      string        // intercept, tunnel, block or empty
+	Mode        string        // as proxy.mode
+	TTL         time.Duration // lifetime of answers, overriding the origin's; 0: no override
+	Bypass      bool          // bypass the cache
+	Cascade     []string      // as fetch.cascade
+	Render      string        // as render.mode
+	Preferences string        // as preferences
+	Log         string        // off: requests are neither listed nor in figures; they are counted as hidden
 }
 
 // Hides reports whether requests that the rule is for are not told of.
@@ -44,23 +47,25 @@ type Rules []Rule
 func Stored(list []store.Rule) Rules {
 	rules := make(Rules, len(list))
 	for i, r := range list {
-		rules[i] = Rule{
-			Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, TTL: r.TTL, Bypass: r.Bypass, Render: r.Render,
-			Preferences: r.Preferences, Log: r.Log,
-		}
+		rules[i] = Rule(r.RuleFields)
 	}
 	return rules
 }
 
 // Check returns an error for a rule that says nothing, matches nothing, or says what no rule can say.
 func (r Rule) Check() error {
-	for _, field := range []struct{ name, value, allowed string }{
+	type field struct{ name, value, allowed string }
+	fields := []field{
 		{"action", r.Action, "intercept tunnel block"},
 		{"mode", r.Mode, "auto always negotiate never"},
 		{"render", r.Render, "auto always never"},
 		{"preferences", r.Preferences, "auto respect tell ignore"},
 		{"log", r.Log, "off"},
-	} {
+	}
+	for _, step := range r.Cascade {
+		fields = append(fields, field{"cascade", step, "negotiate alternate local browser markdown_new llm"})
+	}
+	for _, field := range fields {
 		if allowed := strings.Fields(field.allowed); field.value != "" && !slices.Contains(allowed, field.value) {
 			return fmt.Errorf("%s %.40q is none of %s", field.name, field.value, strings.Join(allowed, ", "))
 		}
@@ -77,7 +82,8 @@ func (r Rule) Check() error {
 		return fmt.Errorf("ttl %s is negative", r.TTL)
 	case r.Action == "" && r.Mode == "" && r.TTL == 0 && !r.Bypass && r.Render == "" && r.Preferences == "" &&
 		r.Log == "" && len(r.Cascade) == 0:
-		return errors.New("the rule says nothing: give an action, a mode, a ttl, bypass, render, preferences or log")
+		return errors.New("the rule says nothing: give an action, a mode, a ttl, bypass, a cascade, render, preferences " +
+			"or log")
 	case r.Path != "" && r.Action == "intercept":
 		return errors.New("only whole hosts are intercepted: leave out the path")
 	}

@@ -28,13 +28,7 @@ func (s *Service) ListRules(ctx context.Context, q api.RuleQuery) (*api.RuleList
 		}
 	}
 	add := func(r api.Rule, f hostrule.Rule) {
-		r.RuleFields = api.RuleFields{
-			Host: f.Host, Path: f.Path, Action: f.Action, Mode: f.Mode, Bypass: f.Bypass, Cascade: f.Cascade,
-			Render: f.Render, Preferences: f.Preferences, Log: f.Log,
-		}
-		if f.TTL > 0 {
-			r.TTL = clip.Duration(f.TTL)
-		}
+		r.RuleFields = fieldsOf(f)
 		r.Used = used[f.Host+f.Path] // as the proxy tells it
 		list.Rules = append(list.Rules, r)
 	}
@@ -76,28 +70,46 @@ func rulesFor(rules []api.Rule, host string) []api.Rule {
 	return found
 }
 
-// AddRule makes a rule, in the place of one of the store for the same host and path.
-func (s *Service) AddRule(_ context.Context, in api.RuleFields) (*api.Rule, error) {
-	r := store.Rule{
-		Host: in.Host, Path: in.Path, Action: in.Action, Mode: in.Mode, Bypass: in.Bypass, Render: in.Render,
-		Preferences: in.Preferences, Log: in.Log,
+// fieldsOf returns what a rule says as the API has it.
+func fieldsOf(r hostrule.Rule) api.RuleFields {
+	f := api.RuleFields{
+		Host: r.Host, Path: r.Path, Action: r.Action, Mode: r.Mode, Bypass: r.Bypass, Cascade: r.Cascade,
+		Render: r.Render, Preferences: r.Preferences, Log: r.Log,
 	}
-	var err error
-	if in.TTL != "" {
-		if r.TTL, err = time.ParseDuration(in.TTL); err != nil {
-			return nil, api.Problem(http.StatusBadRequest, "ttl %.40q is not a time like 1h30m", in.TTL)
+	if r.TTL > 0 {
+		f.TTL = clip.Duration(r.TTL)
+	}
+	return f
+}
+
+// ruleOf returns the rule that says what f says, and an error if its TTL is no duration.
+func ruleOf(f api.RuleFields) (r hostrule.Rule, err error) {
+	r = hostrule.Rule{
+		Host: f.Host, Path: f.Path, Action: f.Action, Mode: f.Mode, Bypass: f.Bypass, Cascade: f.Cascade,
+		Render: f.Render, Preferences: f.Preferences, Log: f.Log,
+	}
+	if f.TTL != "" {
+		if r.TTL, err = time.ParseDuration(f.TTL); err != nil {
+			return r, api.Problem(http.StatusBadRequest, "ttl %.40q is not a time like 1h30m", f.TTL)
 		}
 	}
-	if len(in.Cascade) > 0 {
-		return nil, api.Problem(http.StatusBadRequest, "cascade can be set in the configuration file only")
+	return r, nil
+}
+
+// AddRule makes a rule, in the place of one of the store for the same host and path.
+func (s *Service) AddRule(_ context.Context, in api.RuleFields) (*api.Rule, error) {
+	f, err := ruleOf(in)
+	if err != nil {
+		return nil, err
 	}
-	if r.Host == "" {
+	if f.Host == "" {
 		return nil, api.Problem(http.StatusBadRequest, "a rule needs a host, such as a.example or *.a.example")
 	}
-	if err := hostrule.Stored([]store.Rule{r})[0].Check(); err != nil {
+	if err := f.Check(); err != nil {
 		return nil, api.Problem(http.StatusBadRequest, "%s", err)
 	}
-	if r, err = s.o.Store.PutRule(r, time.Now()); err != nil {
+	r, err := s.o.Store.PutRule(store.Rule{RuleFields: store.RuleFields(f)}, time.Now())
+	if err != nil {
 		if errors.Is(err, store.ErrRules) {
 			return nil, api.Problem(http.StatusBadRequest, "%s: remove some with \"readthru site rule rm\"", err)
 		}
@@ -106,7 +118,7 @@ func (s *Service) AddRule(_ context.Context, in api.RuleFields) (*api.Rule, erro
 	if err := s.rulesChanged(); err != nil {
 		return nil, err
 	}
-	return &api.Rule{ID: r.ID, Source: "store", Made: r.Made, RuleFields: in}, nil
+	return &api.Rule{ID: r.ID, Source: "store", Made: r.Made, RuleFields: fieldsOf(f)}, nil
 }
 
 // DeleteRule deletes a rule of the store.

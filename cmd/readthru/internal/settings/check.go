@@ -202,7 +202,7 @@ func (s *Settings) checkNumbers(bad func(string, error) error) error {
 
 // checkLists looks for texts that match no host and no field.
 func (s *Settings) checkLists(bad func(string, error) error) error {
-	for i, r := range s.FetchRules() {
+	for i, r := range s.HostRules() {
 		if err := r.Check(); err != nil {
 			return bad("rules", fmt.Errorf("rule %d: %w", i+1, err))
 		}

@@ -164,17 +164,16 @@ type forgeConfig struct {
 
 // ruleConfig is a rule for some hosts and paths.
 type ruleConfig struct {
-	Host    string        `yaml:"host"`
-	Path    string        `yaml:"path"`
-	Action  string        `yaml:"action" oneof:"intercept tunnel block"`
-	Mode    string        `yaml:"mode" oneof:"auto always negotiate never"`
-	TTL     time.Duration `yaml:"ttl"`
-	Bypass  bool          `yaml:"bypass"`
-	Cascade []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new llm"`
-	Render  string        `yaml:"render" oneof:"auto always never"`
-
-	Preferences string `yaml:"preferences" oneof:"auto respect tell ignore"`
-	Log         string `yaml:"log" oneof:"off"`
+	Host        string        `yaml:"host"`
+	Path        string        `yaml:"path"`
+	Action      string        `yaml:"action" oneof:"intercept tunnel block"`
+	Mode        string        `yaml:"mode" oneof:"auto always negotiate never"`
+	TTL         time.Duration `yaml:"ttl"`
+	Bypass      bool          `yaml:"bypass"`
+	Cascade     []string      `yaml:"cascade" oneof:"negotiate alternate local browser markdown_new llm"`
+	Render      string        `yaml:"render" oneof:"auto always never"`
+	Preferences string        `yaml:"preferences" oneof:"auto respect tell ignore"`
+	Log         string        `yaml:"log" oneof:"off"`
 }
 
 // Defaults returns the default configuration.

@@ -68,32 +68,11 @@ func (p *program) rulesList(c *cli.Context) error {
 				used = r.Used.Local().Format(time.DateTime)
 			}
 			rows = append(rows, []string{
-				terminal.OrDash(r.ID), r.Source, terminal.OrDash(r.Host), terminal.OrDash(r.Path), ruleText(r.RuleFields), used,
+				terminal.OrDash(r.ID), r.Source, terminal.OrDash(r.Host), terminal.OrDash(r.Path), r.Says(), used,
 			})
 		}
 		return p.Table([]string{"ID", "FROM", "HOST", "PATH", "RULE", "USED"}, rows)
 	})
-}
-
-// ruleText says what a rule does.
-func ruleText(r api.RuleFields) string {
-	var parts []string
-	add := func(name, value string) {
-		if value != "" {
-			parts = append(parts, strings.TrimSpace(name+" "+value))
-		}
-	}
-	add("", r.Action)
-	add("mode", r.Mode)
-	add("ttl", r.TTL)
-	if r.Bypass {
-		add("", "bypass")
-	}
-	add("cascade", strings.Join(r.Cascade, " "))
-	add("render", r.Render)
-	add("preferences", r.Preferences)
-	add("log", r.Log)
-	return strings.Join(parts, ", ")
 }
 
 // rulesAdd makes a rule for a host in the store, before all others.
@@ -113,7 +92,7 @@ func (p *program) rulesAdd(c *cli.Context) error {
 	return command.Show(p.Program, c, func(b *api.Client) (*api.Rule, error) { return b.AddRule(c.Context, r) },
 		func(made *api.Rule) error {
 			p.Note("undo it with: readthru site rule rm %s", made.ID)
-			return p.Print("made rule " + made.ID + " for " + host + ": " + ruleText(made.RuleFields) + "\n")
+			return p.Print("made rule " + made.ID + " for " + host + ": " + made.Says() + "\n")
 		})
 }
 

@@ -48,7 +48,7 @@ func (p *program) sitesCommand() *cli.Command {
 				for _, s := range list.Sites {
 					rule, learnt := "-", []string{}
 					if len(s.Rules) > 0 {
-						rule = ruleText(s.Rules[0].RuleFields) + " (" + s.Rules[0].Source + ")"
+						rule = s.Rules[0].Says() + " (" + s.Rules[0].Source + ")"
 					}
 					for _, f := range s.Facts {
 						learnt = append(learnt, string(f.Trait))
@@ -138,7 +138,7 @@ func (p *program) printSite(s *api.Site) error {
 		if r.ID != "" {
 			from = "of the store, " + r.ID
 		}
-		add("rule", fmt.Sprintf("%s%s: %s (%s)", r.Host, r.Path, ruleText(r.RuleFields), from))
+		add("rule", fmt.Sprintf("%s%s: %s (%s)", r.Host, r.Path, r.Says(), from))
 	}
 	for _, stated := range s.Preferences {
 		add("states", stated.String())

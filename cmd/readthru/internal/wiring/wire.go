@@ -395,7 +395,7 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		Switches:  func() api.Switches { return api.Switches{Paused: c.paused.Load(), Offline: c.offline.Load()} },
 		WorkTimes: c.times,
 		Users:     c.users,
-		FileRules: func() hostrule.Rules { return c.now.Load().FetchRules() },
+		FileRules: func() hostrule.Rules { return c.now.Load().HostRules() },
 		Log:       c.log,
 		LastEnd:   c.doing.Last(),
 		Proxy:     func() string { return d.Proxy }, AutoConfig: proxy.AutoConfig,
@@ -539,7 +539,7 @@ func (c *Core) sweep(ctx context.Context) error {
 
 // rules are all rules: those of the store come first.
 func (c *Core) rules(s *settings.Settings) hostrule.Rules {
-	return append(hostrule.Stored(c.store.Rules()), s.FetchRules()...)
+	return append(hostrule.Stored(c.store.Rules()), s.HostRules()...)
 }
 
 // partitionKey returns the key that separates credentials in the cache, from a file that the first use creates. A
