@@ -30,11 +30,15 @@ func TestTheProgramIsNoLargerThanItsScope(t *testing.T) {
 		"tools of the MCP server":     matches(t, "mcp/tools.go", `(?m)^\t\t\w+Tool\(\),$`),
 		"folders at the top":          code.top,
 		"packages":                    len(code.packages),
-		"files of a package":          code.mostFiles(),
-		"lines of code of a package":  code.mostLines(),
-		"lines of a file":             code.longest,
+		"files of a package":          code.packages[code.mostFiles()].files,
+		"lines of code of a package":  code.packages[code.mostLines()].lines,
+		"lines of a file":             code.lines,
 		"lines of code of conversion": code.linesBelow("convert"),
 		"lines of code":               code.linesBelow(""),
+	}
+	where := map[string]string{
+		"files of a package": " in " + code.mostFiles(), "lines of code of a package": " in " + code.mostLines(),
+		"lines of a file": " in " + code.longest,
 	}
 	text, err := os.ReadFile("docs/scope.md")
 	if err != nil {
@@ -53,8 +57,8 @@ func TestTheProgramIsNoLargerThanItsScope(t *testing.T) {
 		case !known:
 			t.Errorf("docs/scope.md bounds %q, which is not counted", row[1])
 		case is > most:
-			t.Errorf("%s: %d, and docs/scope.md allows %d: take something out, or say in the commit who needs it",
-				row[1], is, most)
+			t.Errorf("%s: %d%s, and docs/scope.md allows %d: take something out, or raise it there and say in the commit "+
+				"who needs it", row[1], is, where[row[1]], most)
 		case is < most-most/20: // so that it stays a bound
 			t.Errorf("%s: %d, and docs/scope.md allows %d: lower it", row[1], is, most)
 		}
@@ -115,20 +119,27 @@ func keysOf(t *testing.T, file string) (keys []string) {
 // code is what the module has outside tests.
 type code struct {
 	packages map[string]struct{ files, lines int }
-	top      int // folders at the top that have code or documentation
-	longest  int // lines of the longest file, all of them
+	top      int    // folders at the top that have code or documentation
+	longest  string // the longest file
+	lines    int    // its lines, all of them
 }
 
-func (c code) mostFiles() (most int) {
-	for _, p := range c.packages {
-		most = max(most, p.files)
+// mostFiles returns the package with the most files.
+func (c code) mostFiles() (most string) {
+	for name, p := range c.packages {
+		if p.files > c.packages[most].files {
+			most = name
+		}
 	}
 	return most
 }
 
-func (c code) mostLines() (most int) {
-	for _, p := range c.packages {
-		most = max(most, p.lines)
+// mostLines returns the package with the most lines of code.
+func (c code) mostLines() (most string) {
+	for name, p := range c.packages {
+		if p.lines > c.packages[most].lines {
+			most = name
+		}
 	}
 	return most
 }
@@ -169,7 +180,9 @@ func countCode(t *testing.T) code {
 			p.files++
 			p.lines += linesOfCode(src)
 			c.packages[dir] = p
-			c.longest = max(c.longest, bytes.Count(src, []byte("\n")))
+			if lines := bytes.Count(src, []byte("\n")); lines > c.lines {
+				c.longest, c.lines = path, lines
+			}
 		}
 		return nil
 	})

@@ -21,7 +21,6 @@
 //   - what markdown.new and a model are asked, and what of their answers is believed: packages markdownnew, prompt
 //   - how a page is converted again from the stored response of its origin: [Fetcher.Convert] (stored.go)
 //   - how many pages are parsed at the same time: package turns; for how long each is: Fetcher.document (local.go)
-//   - what a rule may say: [hostrule.Rule.Check]
 //   - whether a page has several names: Fetcher.name (record.go)
 //   - which frames of a page are read, and put in their places: Fetcher.joinFrames (frames.go)
 //   - whether the text of a third party belongs to the page: gate.SharesWords

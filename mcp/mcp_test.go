@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/readthru/readthru/api"
@@ -229,7 +230,7 @@ func TestTheToolsAreListedInAFewTokens(t *testing.T) {
 			want = append(want, writers...)
 		}
 		if slices.Sort(want); !slices.Equal(names, want) {
-			t.Errorf("tools %s, want %s", names, want)
+			t.Errorf("the tools differ (-wanted, +present):\n%s", cmp.Diff(want, names))
 		}
 		b, err := json.Marshal(list.Tools)
 		if err != nil {
@@ -238,7 +239,7 @@ func TestTheToolsAreListedInAFewTokens(t *testing.T) {
 		n := convert.Tokens(string(b))
 		t.Logf("%d tools: %d tokens, %d bytes", len(list.Tools), n, len(b))
 		if n >= most[writes] {
-			t.Errorf("the tools take %d tokens, want under %d", n, most[writes])
+			t.Errorf("the tools take %d tokens, want under %d: each session of an agent pays for them", n, most[writes])
 		}
 	}
 }

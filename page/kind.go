@@ -20,7 +20,8 @@ const (
 	PDF
 )
 
-// kinds are the media types of pages, in lower case and without parameters. A type that is not here is no page.
+// kinds are the media types of pages, in lower case and without parameters. A type that is not here is no page, though
+// an own fetch may convert it (typeFormats of package convert); a further kind needs a row in its pageFormats.
 var kinds = map[string]Kind{
 	"text/html": HTML, "application/xhtml+xml": HTML,
 	"text/markdown": Markdown, "text/x-markdown": Markdown, "text/mdx": Markdown,

@@ -38,15 +38,13 @@ func Classify(own bool, status int, h http.Header) Kind {
 		return Opaque
 	}
 	t := Type(h)
-	switch page.KindOf(t) {
-	case page.HTML:
+	switch kind := page.KindOf(t); {
+	case kind == page.HTML:
 		return HTML
-	case page.Markdown:
+	case kind == page.Markdown:
 		return Markdown
-	case page.Feed, page.PDF:
+	case kind != page.NoPage:
 		return Document
-	}
-	switch {
 	case t == "text/event-stream", strings.HasPrefix(t, "multipart/"):
 		return Opaque
 	case own && (t == "text/plain" || t == ""):
