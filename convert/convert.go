@@ -223,6 +223,29 @@ type Result struct {
 	Recipe                           *RecipeUse   // what a recipe did for it; nil: none is for the page
 }
 
+// UnreadableError says that nothing of a body can be read.
+type UnreadableError struct {
+	Warning string // WarnDamaged or WarnEncrypted
+}
+
+// Error says why, as a sentence of which "it" is the body.
+func (e *UnreadableError) Error() string {
+	what := map[string]string{WarnEncrypted: "needs a password", WarnDamaged: "is damaged"}
+	return "it " + what[e.Warning] + ", and nothing of it can be read"
+}
+
+// Unreadable returns an error if nothing of a body can be read, of which the conversion has this text and these
+// warnings; else nil, also for a body that is whole and has no text. Whoever gives pages to readers gives them the
+// error.
+func Unreadable(text string, warnings []string) *UnreadableError {
+	for _, w := range []string{WarnEncrypted, WarnDamaged} {
+		if slices.Contains(warnings, w) && strings.TrimSpace(text) == "" {
+			return &UnreadableError{w}
+		}
+	}
+	return nil
+}
+
 // Convert returns the document as markdown. It fails when o is not valid ([Options.Check]), when its selector or
 // section matches nothing ([ErrNoMatch]), and when ctx ends. Any other failure gives the page's text and the warning
 // fallback-text. A section that is not found by its id in the page is looked for by its slug in the markdown.

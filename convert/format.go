@@ -1,16 +1,13 @@
 package convert
 
 import (
-	"archive/zip"
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"path"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/charset"
@@ -32,7 +29,7 @@ import (
 
 // formatRules are the rules that are data, for [Version]. A change of them changes the output.
 var formatRules = []any{
-	pageFormats, typeFormats, formats.SaysNothing, endings,
+	pageFormats, typeFormats, formats.SaysNothing, endings, documentEndings,
 }
 
 // Warnings of bodies that are not HTML.
@@ -98,46 +95,64 @@ var endings = map[string]format{
 	".svg": imageFormat,
 }
 
+// documentEndings are the formats of documents by the end of their path, which their readers can find damaged. They are
+// asked for only where neither the media type nor the bytes say anything.
+var documentEndings = map[string]format{
+	".pdf": pdfFormat, ".docx": docxFormat, ".xlsx": xlsxFormat, ".pptx": pptxFormat, ".epub": epubFormat,
+	".odt": openFormat, ".ods": openFormat, ".odp": openFormat, ".mht": mhtmlFormat, ".mhtml": mhtmlFormat,
+}
+
 // formatOf returns the format of content: that of its media type if the bytes agree, else that of the bytes and the
 // path. A body that begins like a PDF, a picture or a document in a zip archive has that format unless its type is one
-// of text.
+// of text. One that begins like nothing known has the format of the document that its type or its path names, so that
+// the reader of that format finds it damaged.
 func formatOf(content []byte, contentType string, u *url.URL) format {
 	t := page.MediaType(contentType)
 	f, stated := pageFormats[page.KindOf(t)]
 	if !stated {
 		f, stated = typeFormats[t]
 	}
-	binary := noText(content)
-	switch {
-	case t == "" || formats.SaysNothing[t] || binary && f != htmlFormat:
-		if m := magic(content); m != "" && (m != binaryFormat || archiveReaders[f] == nil || !opens(content)) {
+	silent := t == "" || formats.SaysNothing[t]
+	if silent && u != nil {
+		f = documentEndings[strings.ToLower(path.Ext(u.Path))]
+	}
+	binary := formats.NoText(content)
+	document := f == pdfFormat || f == epubFormat || f == mhtmlFormat || archiveReaders[f] != nil
+	if silent || document || binary && f != htmlFormat || f == htmlFormat && isNoPage(content) {
+		if m := magic(content); m != "" && (m != binaryFormat || !document || !isArchive(content)) {
 			return m
 		}
 		if mhtml.Is(content) {
 			return mhtmlFormat
 		}
-	case f == pdfFormat && !bytes.Contains(content[:min(len(content), headerWindow)], []byte("%PDF-")) &&
-		looksLikeHTML(content):
-		return htmlFormat // a page that explains why there is no PDF
 	}
 	switch {
-	case stated && (f == xmlFormat || f == feedFormat) && looksLikeHTML(content):
-		return htmlFormat
+	case stated && !binary && (document && !hasPDFHeader(content) || f == xmlFormat || f == feedFormat) &&
+		looksLikeHTML(content):
+		return htmlFormat // of a document: a page that explains why there is none
+	case document && (stated || binary || len(content) == 0):
+		return f
+	case binary && f != htmlFormat:
+		return binaryFormat
 	case stated:
 		return f
-	case binary:
-		return binaryFormat
 	case strings.HasSuffix(t, "+json"):
 		return jsonFormat
 	case strings.HasSuffix(t, "+xml"):
 		return xmlFormat
-	case t == "" || formats.SaysNothing[t]:
+	case silent:
 		return undeclared(content, t, u)
 	case strings.HasPrefix(t, "image/"), strings.HasPrefix(t, "audio/"), strings.HasPrefix(t, "video/"),
 		strings.HasPrefix(t, "font/"):
 		return binaryFormat
 	}
 	return sourceFormat // of a type that is not known here, and text all the same
+}
+
+// isNoPage reports whether the format of content that is labelled as HTML is another one for certain: that of a PDF, an
+// archive or a picture.
+func isNoPage(content []byte) bool {
+	return bytes.HasPrefix(content, []byte("%PDF-")) || isArchive(content) || formats.IsPicture(content)
 }
 
 // undeclared returns the format of a text whose media type t says nothing: one of formats.SaysNothing, or none at all.
@@ -168,24 +183,31 @@ func undeclared(content []byte, t string, u *url.URL) format {
 	return plainFormat
 }
 
-// magic returns the format of content by its first bytes, or "" if it begins like text or the format is unknown. A
-// wrong media type is common for downloads, so that clear first bytes go before it.
+// magic returns the format of content by its first bytes, or "" if it begins like text or like nothing known. A wrong
+// media type is common for downloads, so that clear first bytes go before it.
 func magic(content []byte) format {
 	switch {
 	case len(content) == 0:
 		return ""
-	case bytes.Contains(content[:min(len(content), headerWindow)], []byte("%PDF-")):
+	case bytes.HasPrefix(content, []byte("%PDF-")), formats.NoText(content) && hasPDFHeader(content):
 		return pdfFormat
 	case bytes.HasPrefix(content, []byte(`{\rtf`)):
 		return binaryFormat
 	case isArchive(content):
 		return cmp.Or(archived(content), binaryFormat)
-	case !noText(content):
+	case !formats.NoText(content):
 		return ""
-	case strings.HasPrefix(http.DetectContentType(content), "image/"):
+	case formats.IsPicture(content):
 		return imageFormat
+	case formats.Known(content):
+		return binaryFormat
 	}
-	return binaryFormat
+	return ""
+}
+
+// hasPDFHeader reports whether the header of the format PDF stands where readers accept it: among the first bytes.
+func hasPDFHeader(content []byte) bool {
+	return bytes.Contains(content[:min(len(content), headerWindow)], []byte("%PDF-"))
 }
 
 // isXHTML reports whether the format of a page is XHTML, by its media type.
@@ -193,33 +215,6 @@ func isXHTML(contentType string) bool { return page.MediaType(contentType) == "a
 
 // isArchive reports whether the format of content is a zip archive's, by its beginning.
 func isArchive(content []byte) bool { return bytes.HasPrefix(content, []byte("PK\x03\x04")) }
-
-// opens reports whether content, by its format an archive, can be read, of whatever parts. One that does not is
-// damaged, and is left to the reader of its media type.
-func opens(content []byte) bool {
-	_, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
-	return err == nil
-}
-
-// noText reports whether the format of content is not text: it has a NUL among its first bytes and no byte order mark
-// of UTF-16, or it has many control characters and is not valid UTF-8. The first bytes are 8 KiB. Escape, which
-// terminals' texts have, is no sign.
-func noText(content []byte) bool {
-	head := content[:min(len(content), 8<<10)]
-	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
-		return false
-	}
-	control := 0
-	for _, c := range head {
-		if c == 0 {
-			return true
-		}
-		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1b {
-			control++
-		}
-	}
-	return control > len(head)/20 && !utf8.Valid(head)
-}
 
 // looksLikeHTML reports whether the format of content is HTML's: it begins with a doctype, or with one of the outermost
 // elements in its first KiB.
@@ -232,9 +227,7 @@ func looksLikeHTML(content []byte) bool {
 
 // csv reads the format CSV: it makes a table of comma-separated values. The title is the name of the file.
 func (d *Document) csv(ctx context.Context, text, mediaType string) {
-	if d.url != nil {
-		d.head.Title = d.fileName()
-	}
+	d.head.Title = d.fileName()
 	var damaged bool
 	if d.ready, damaged = formats.CSV(ctx, text, mediaType); damaged {
 		d.warnings = append(d.warnings, WarnDamaged)
@@ -244,9 +237,7 @@ func (d *Document) csv(ctx context.Context, text, mediaType string) {
 // json reads the format JSON: it makes the markdown of JSON, of a notebook, or of a feed. A text that is not valid JSON
 // stays unchanged between fences. A title comes from the notebook or feed, else it is the name of the file.
 func (d *Document) json(ctx context.Context, text string) {
-	if d.url != nil {
-		d.head.Title = d.fileName()
-	}
+	d.head.Title = d.fileName()
 	raw := []byte(text)
 	if !json.Valid(raw) {
 		d.ready = mdwrite.Fence(text, "json")
@@ -297,7 +288,14 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 	case docxFormat, xlsxFormat, pptxFormat, openFormat, epubFormat:
 		return d.binary(ctx, f, func() { d.archive(ctx, f, content) })
 	case binaryFormat:
-		return d.binary(ctx, f, func() { d.describe(content, contentType) })
+		return d.binary(ctx, f, func() {
+			if formats.IsEncryptedOffice(content) {
+				d.head.Title = d.fileName()
+				d.warnings = append(d.warnings, WarnEncrypted)
+				return
+			}
+			d.describe(content, contentType)
+		})
 	case mhtmlFormat:
 		return d.webArchive(ctx, content)
 	case imageFormat:
@@ -353,7 +351,7 @@ func (d *Document) read(ctx context.Context, content []byte, contentType string)
 }
 
 // webArchive reads the format MHTML: the page in a web archive. Its links are relative to the address that it was saved
-// from. Where the archive has no page, its text stays between fences, with the warning damaged.
+// from. Where the archive has no page, its text, if it is one, stays between fences, with the warning damaged.
 func (d *Document) webArchive(ctx context.Context, content []byte) error {
 	var p *mhtml.Page
 	var err error
@@ -365,10 +363,12 @@ func (d *Document) webArchive(ctx context.Context, content []byte) error {
 			return charset.ErrTooLarge
 		}
 		text, unseen := hidden.Text(charset.UTF8(content))
-		d.reportHidden(unseen)
-		d.form, d.ready = mhtmlFormat, mdwrite.Fence(string(text), "")
-		d.content, d.entire = text, text
+		d.form, d.content, d.entire = mhtmlFormat, text, text
 		d.warnings = append(d.warnings, WarnDamaged)
+		if !formats.NoText(content) && len(bytes.TrimSpace(text)) > 0 {
+			d.reportHidden(unseen)
+			d.ready = mdwrite.Fence(string(text), "")
+		}
 		return nil
 	}
 	if u, err := url.Parse(p.Location); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {

@@ -121,10 +121,6 @@ func TestFormats(t *testing.T) {
 		},
 		{"archive", "application/zip", "", "PK\x03\x04\x00\x00", "file: Zip archive, 6 bytes.\n"},
 		{
-			"workbook", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "", "PK\x03\x04\x00\x00",
-			"file: Excel workbook, 6 bytes.\n",
-		},
-		{
 			"bytes of a type unknown", "application/x-`thing`", "", "\x00\x01",
 			"file: File of type application/x-thing, 2 bytes.\n",
 		},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"regexp"
 
+	"github.com/readthru/readthru/convert/formats"
 	"github.com/readthru/readthru/internal/lazy"
 	"github.com/readthru/readthru/internal/markdown"
 )
@@ -64,7 +65,7 @@ var (
 func IsMislabelledMarkdown(content []byte, file bool) bool {
 	content = content[:min(len(content), sniffWindow)]
 	text := bytes.TrimLeft(bytes.TrimPrefix(content, []byte("\xef\xbb\xbf")), " \t\r\n")
-	if len(text) == 0 || text[0] == '<' && !file || noText(content) || !LooksLikeMarkdown(content) {
+	if len(text) == 0 || text[0] == '<' && !file || formats.NoText(content) || !LooksLikeMarkdown(content) {
 		return false
 	}
 	tag := blockTag()

@@ -13,7 +13,7 @@ import (
 // Agents then know what a link leads to.
 func (d *Document) describe(content []byte, contentType string) {
 	var b strings.Builder
-	d.say(&b, formats.Kind(content, page.MediaType(contentType), d.path()), len(content))
+	d.say(&b, formats.Kind(content, page.MediaType(contentType)), len(content))
 	d.ready = b.String()
 }
 

@@ -44,7 +44,7 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 		return
 	}
 	var pages []*pdflayout.Page
-	size, unmapped, cut := 0, 0, false
+	size, unmapped, pictures, cut := 0, 0, 0, false
 	var notes []pdf.Note
 	for p, err := range f.Pages(ctx) {
 		if err != nil {
@@ -55,6 +55,7 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 			notes = append(notes, pdf.Note{Text: strings.ToValidUTF8(string(p.Unseen), ""), Hidden: true})
 		}
 		unmapped += p.Unmapped
+		pictures += p.Images
 		q := pdflayout.NewPage(ctx, p, linkable)
 		if size += q.Length(); size > maxPDFText {
 			cut = true
@@ -81,6 +82,9 @@ func (d *Document) pdf(ctx context.Context, content []byte) {
 		d.warnings = append(d.warnings, WarnUnmapped+"="+strconv.Itoa(unmapped))
 	}
 	switch {
+	case chars.Words(d.ready) == 0 && pictures == 0 && f.Repaired():
+		d.ready = ""
+		d.warnings = append(d.warnings, WarnDamaged)
 	case chars.Words(d.ready) == 0:
 		d.ready = ""
 		d.warnings = append(d.warnings, WarnScanned)

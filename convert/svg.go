@@ -16,6 +16,7 @@ import (
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/css"
 	"github.com/readthru/readthru/convert/dom"
+	"github.com/readthru/readthru/convert/formats"
 	"github.com/readthru/readthru/convert/guard"
 	"github.com/readthru/readthru/convert/hidden"
 	"github.com/readthru/readthru/convert/mdwrite"
@@ -264,5 +265,5 @@ func pixels(s string) bool {
 // svg reports whether content is a picture in SVG. The tag must stand in the first 4 KiB.
 func svg(content []byte) bool {
 	head := content[:min(len(content), 4<<10)]
-	return !noText(head) && bytes.Contains(head, []byte("<svg"))
+	return !formats.NoText(head) && bytes.Contains(head, []byte("<svg"))
 }

@@ -41,9 +41,7 @@ func (d *Document) xml(ctx context.Context, text string) {
 		d.json(ctx, text)
 		return
 	}
-	if d.url != nil {
-		d.head.Title = d.fileName()
-	}
+	d.head.Title = d.fileName()
 	d.ready = mdwrite.Fence(text, "xml")
 }
 

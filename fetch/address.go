@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/fetch/gate"
 	"github.com/readthru/readthru/fetch/robots"
 	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/recipe"
@@ -79,7 +80,7 @@ func (f *Fetcher) resolve(u *url.URL, spelling string) *address {
 		at.rule = rule.Host + rule.Path
 	}
 	if rule.Cascade != nil {
-		at.cascade = order(rule.Cascade, f.o.MarkdownNew.Mode)
+		at.cascade = gate.Order(rule.Cascade, f.o.MarkdownNew.Mode)
 	}
 	return at
 }

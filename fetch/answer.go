@@ -131,7 +131,7 @@ func (f *Fetcher) form(a *attempt) form {
 		}
 	}
 	switch {
-	case a.req.HTML && a.content != nil && (a.kind == media.HTML || media.Legible(a.content)):
+	case a.showsSource():
 		p.ContentFormat = "html"
 		p.Tokens, p.Info.HTMLTokens = a.best.HTMLTokens, a.best.HTMLTokens // nothing was spared
 		written := a.asWritten()
@@ -163,6 +163,11 @@ func (f *Fetcher) form(a *attempt) form {
 		return form{block: block, markdown: content}
 	}
 	return form{r.ContentHash, block, content}
+}
+
+// showsSource reports whether the answer of an attempt is what its origin wrote.
+func (a *attempt) showsSource() bool {
+	return a.req.HTML && a.content != nil && (a.kind == media.HTML || media.Legible(a.content))
 }
 
 // tag returns the entity tag of an answer: the same for the same bytes, without a look at the content where its hash is
@@ -261,7 +266,7 @@ func contentType(a *attempt) string {
 		return "text/plain; charset=utf-8"
 	case a.best.From == page.Negotiated && !a.recoded:
 		if c := media.Charset(a.resp.Header); c != "" && c != "utf-8" {
-			return "text/markdown; charset=" + strings.Map(tokenRune, c)
+			return "text/markdown; charset=" + c
 		}
 	}
 	return "text/markdown; charset=utf-8"
@@ -274,15 +279,6 @@ func inUTF8(a *attempt) []byte {
 		return a.content
 	}
 	return media.InUTF8(a.content, a.resp.Header.Get("Content-Type"))
-}
-
-// tokenRune drops, from a charset that an answer names, what may not stand in a token (RFC 9110 §5.6.2): an origin has
-// written it.
-func tokenRune(r rune) rune {
-	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' || r == '+' {
-		return r
-	}
-	return -1
 }
 
 // headUnknown answers HEAD for a page without a stored rendition, with those fields of the answer to GET that are
@@ -403,6 +399,28 @@ func (f *Fetcher) answerAsIs(a *attempt, warning string) (*Answer, error) {
 		ans.Repeat = f.repeatResponse(a)
 	}
 	return ans, nil
+}
+
+// refuseUnreadable answers, for an attempt whose content is a file of which nothing can be read, with an error where we
+// fetch for ourselves. A client that asked its origin gets the file as it is, also one of which we can only say what it
+// is. It returns nothing if there is something to read.
+func (f *Fetcher) refuseUnreadable(a *attempt) (*Answer, error) {
+	if a.best == nil || a.best.From != page.Local {
+		return nil, nil
+	}
+	bad := convert.Unreadable(string(a.best.Markdown), a.best.Warnings)
+	switch {
+	case bad != nil && a.req.Own && !a.showsSource():
+		return nil, &Error{
+			Kind: KindUnsupported, URL: page.Mask(a.url), Type: "http_response_incomplete", Cause: bad,
+			outcome: a.outcome, fetchMS: a.page.Info.FetchMS, bytes: a.size(),
+		}
+	case bad != nil && !a.req.Own:
+		return f.answerAsIs(a, bad.Warning)
+	case !a.req.Own && page.HasWarning(a.best.Warnings, convert.WarnBinary):
+		return f.answerAsIs(a, convert.WarnBinary)
+	}
+	return nil, nil
 }
 
 // markIf returns a warning's token when something holds, else none.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/fetch/gate"
 	"github.com/readthru/readthru/internal/httpfield"
 )
 
@@ -49,7 +50,7 @@ func TestOrderOfTheCascade(t *testing.T) { // AD3
 		{"prefer", []string{"markdown_new", "local"}, []string{"markdown_new", "local"}},
 		{"prefer", []string{"markdown_new"}, []string{"markdown_new"}},
 	} {
-		if diff := cmp.Diff(tt.want, fetch.Order(tt.in, tt.mode)); diff != "" {
+		if diff := cmp.Diff(tt.want, gate.Order(tt.in, tt.mode)); diff != "" {
 			t.Errorf("%s of %v (-want +got):\n%s", tt.mode, tt.in, diff)
 		}
 	}

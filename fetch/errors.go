@@ -38,8 +38,8 @@ type Error struct {
 	Cause  error  // with a readable text; nil if Kind is sufficient
 	advice string // what to do about it; empty if nothing is known
 
-	outcome cache.Outcome // KindHTTP: the cache's
-	fetchMS int64         // KindHTTP: how long the origin took, and the bytes of its answer
+	outcome cache.Outcome // KindHTTP, and the cause convert.UnreadableError: the cache's
+	fetchMS int64         // likewise, how long the origin took, and the bytes of its answer
 	bytes   int64
 	again   bool // it is that of an earlier request, and the origin was not asked
 
@@ -212,9 +212,10 @@ func (f *Fetcher) noteFailure(ctx context.Context, a *attempt, err error, client
 		err = fmt.Errorf("%w: %w", errTimeout, err)
 	}
 	e := Explain(a.url, err)
-	// that a client left, or that nobody may be asked, says nothing of the page
-	if _, caller := errors.AsType[*unfollowedError](err); caller || a.req.CacheOnly || clientLeft ||
-		e.Kind == KindOffline {
+	_, caller := errors.AsType[*unfollowedError](err)
+	// that a client left, that nobody may be asked or that a file is bad says nothing of how the origin answers
+	if caller || a.req.CacheOnly || clientLeft || e.Kind == KindOffline ||
+		e.Kind == KindUnsupported {
 		return e
 	}
 	if a.req.Own && meetsAll(a, e) {

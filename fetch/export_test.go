@@ -12,7 +12,6 @@ import (
 
 // Unexported things that tests name.
 var (
-	Order    = order
 	CacheKey = cacheKey
 )
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/readthru/readthru/cache"
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/gate"
 	"github.com/readthru/readthru/fetch/github"
 	"github.com/readthru/readthru/fetch/robots"
 	"github.com/readthru/readthru/fetch/turns"
@@ -194,7 +195,7 @@ func (o Options) withDefaults() Options {
 	if o.Cascade == nil {
 		o.Cascade = []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
 	}
-	o.Cascade = order(o.Cascade, o.MarkdownNew.Mode)
+	o.Cascade = gate.Order(o.Cascade, o.MarkdownNew.Mode)
 	return o
 }
 

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch/cause"
 	"github.com/readthru/readthru/fetch/github"
 	"github.com/readthru/readthru/fetch/media"
 	"github.com/readthru/readthru/internal/fault"
@@ -39,9 +39,9 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 	if a.target != nil {
 		limit += github.Timeout // and then there is time for the page itself
 	}
-	patience := newPatience(r.Patient)
+	patience := cause.NewPatience(r.Patient)
 	timer := time.AfterFunc(limit, fault.Contain("fetch: end the time of a page", func() {
-		if !patience.tested() {
+		if !patience.Tested() {
 			cancel(errTimeout)
 		}
 	}))
@@ -80,7 +80,7 @@ func (f *Fetcher) Page(ctx context.Context, r Request) (*Answer, error) {
 }
 
 // obtain asks the forge or the origin of an attempt, for its page, and answers with what comes.
-func (f *Fetcher) obtain(ctx context.Context, a *attempt, patience *patience) (*Answer, error) {
+func (f *Fetcher) obtain(ctx context.Context, a *attempt, patience *cause.Patience) (*Answer, error) {
 	if a.target != nil {
 		if ans, err := f.fromGitHub(ctx, a); ans != nil || err != nil {
 			return ans, err
@@ -91,7 +91,7 @@ func (f *Fetcher) obtain(ctx context.Context, a *attempt, patience *patience) (*
 		ask = f.askHead
 	}
 	err := ask(ctx, a)
-	late := patience.end()
+	late := patience.End()
 	if err != nil {
 		return nil, err
 	}
@@ -111,35 +111,6 @@ func (f *Fetcher) obtain(ctx context.Context, a *attempt, patience *patience) (*
 		return f.answerAsIs(a, "")
 	}
 	return f.convertible(ctx, a)
-}
-
-// patience says whether the time limit of a page holds while the head of its response is awaited: not for a client that
-// may get something else than a page.
-type patience struct{ state atomic.Int32 }
-
-// The states of patience.
-const (
-	patient   = iota // the limit does not hold
-	impatient        // it holds
-	tried            // it has passed and did not hold
-)
-
-// newPatience returns a patience with a page's origin that is or is not there from the beginning.
-func newPatience(has bool) *patience {
-	p := &patience{}
-	if !has {
-		p.state.Store(impatient)
-	}
-	return p
-}
-
-// tested is called at the time limit of a page. It reports whether the limit does not hold.
-func (p *patience) tested() bool { return p.state.CompareAndSwap(patient, tried) }
-
-// end is called when the head of a page arrives. From then on the limit holds. It reports whether the limit had passed
-// already.
-func (p *patience) end() (late bool) {
-	return !p.state.CompareAndSwap(patient, impatient) && p.state.Load() == tried
 }
 
 // limit returns how long a page may take.
@@ -169,6 +140,9 @@ func (f *Fetcher) Head(req *http.Request, client http.RoundTripper) (*http.Respo
 func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) {
 	if a.hasSum && a.kind.Converted() && a.status == http.StatusOK && a.recalls() && f.recall(a) {
 		f.preferComplete(a)
+		if ans, err := f.refuseUnreadable(a); ans != nil || err != nil {
+			return ans, err
+		}
 		f.known(a)                                              // answer needs it, further from the request
 		if a.req.origins() && a.req.Method != http.MethodHead { // it is not in the rendition
 			if err := a.read(f.o.MaxBody); err != nil {
@@ -192,6 +166,9 @@ func (f *Fetcher) convertible(ctx context.Context, a *attempt) (*Answer, error) 
 		return nil, err
 	}
 	f.preferComplete(a)
+	if ans, err := f.refuseUnreadable(a); ans != nil || err != nil {
+		return ans, err
+	}
 	switch {
 	case a.best != nil:
 		if err := f.applyView(ctx, a); err != nil {

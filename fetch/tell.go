@@ -160,6 +160,9 @@ func tellError(e *journal.Entry, err *Error) {
 	case err.Kind == KindHTTP && e.Cache != "":
 		e.Outcome = e.Cache
 		return
+	case err.Kind == KindUnsupported && e.Cache != "":
+		e.Outcome, e.Error = e.Cache, err.Error()
+		return
 	case err.Kind == KindBlocked || err.Kind == KindOffline || err.Kind == KindUnsupported:
 		e.Outcome = journal.Refused
 	default:

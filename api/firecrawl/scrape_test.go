@@ -114,8 +114,8 @@ func TestFailuresHaveCodeAndStatus(t *testing.T) { synctest.Test(t, testFailures
 func testFailures(t *testing.T) {
 	t.Helper()
 	r := newRig(t, map[string]string{
-		"/image": "image/png \x89PNG\x00\x00",
-		"/wall":  `<html><head><title>Just a moment...</title></head><body><script>window._cf_chl_opt={}</script></body></html>`,
+		"/image": "image/png \x89PNG\x00\x00", "/damaged.pdf": "application/pdf \x00\x01",
+		"/wall": `<html><head><title>Just a moment...</title></head><body><script>window._cf_chl_opt={}</script></body></html>`,
 	})
 	r.own = func(req *http.Request) (*http.Response, error) {
 		switch req.URL.Host {
@@ -138,6 +138,7 @@ func testFailures(t *testing.T) {
 		{"https://badtls.test/", "SCRAPE_SSL_ERROR", 500},
 		{"http://slow.test/", "SCRAPE_TIMEOUT", 408},
 		{"http://site.test/image", "SCRAPE_UNSUPPORTED_FILE_ERROR", 500},
+		{"http://site.test/damaged.pdf", "SCRAPE_UNSUPPORTED_FILE_ERROR", 500},
 		{"http://site.test/wall", "SCRAPE_ALL_ENGINES_FAILED", 500},
 		{"ftp://site.test/", "BAD_REQUEST", 400},
 		{"", "BAD_REQUEST", 400},

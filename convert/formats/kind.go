@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"net/http"
-	"path"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/readthru/readthru/convert/chars"
 )
@@ -16,10 +16,10 @@ var KindRules = []any{
 	mediaNames,
 }
 
-// Kind says what a body without text is, with the dimensions of a picture. declared is its media type, name that of the
-// file. Package convert says it in place of the text.
-func Kind(content []byte, declared, name string) string {
-	what := kindOf(content, declared, name)
+// Kind says what a body without text is, with the dimensions of a picture. declared is its media type.
+// Package convert says it in place of the text.
+func Kind(content []byte, declared string) string {
+	what := kindOf(content, declared)
 	if w, h := dimensions(content); w > 0 && h > 0 {
 		what += ", " + strconv.Itoa(w) + " × " + strconv.Itoa(h) + " pixels"
 	}
@@ -57,23 +57,23 @@ var signatures = []struct{ begin, name string }{
 	{"8BPS", "Photoshop image"},
 }
 
-// officeTypes are the formats of documents in zip archives, by a part of the archive. They are asked where the archive
-// could not be read as a document.
-var officeTypes = []struct{ part, name string }{
-	{"wordprocessingml", "Word document"},
-	{"spreadsheetml", "Excel workbook"},
-	{"presentationml", "PowerPoint presentation"},
-	{"opendocument.text", "OpenDocument text"},
-	{"opendocument.spreadsheet", "OpenDocument spreadsheet"},
-	{"opendocument.presentation", "OpenDocument presentation"},
-	{"epub", "EPUB book"},
+// unknownKind is the kind of a file that neither its bytes nor its media type name.
+const unknownKind = "Binary file of unknown type"
+
+// zipTypes are the kinds of zip archives that are no documents, by a part of their media type or of the archive.
+var zipTypes = []struct{ part, name string }{
 	{"vnd.android.package-archive", "Android package"},
 	{"java-archive", "Java archive"},
 }
 
-// kindOf names the kind of a file: by its first bytes, else by its declared media type. Names of files tell documents
-// apart in archives alone.
-func kindOf(content []byte, declared, name string) string {
+// Known reports whether the kind of content is known by its first bytes. What is not known is what its name and its
+// media type say, or damaged.
+func Known(content []byte) bool {
+	return kindOf(content, "") != unknownKind
+}
+
+// kindOf names the kind of a file: by its first bytes, else by its declared media type.
+func kindOf(content []byte, declared string) string {
 	for _, s := range signatures {
 		if bytes.HasPrefix(content, []byte(s.begin)) {
 			return s.name
@@ -91,16 +91,10 @@ func kindOf(content []byte, declared, name string) string {
 	// The library knows the common formats; what the server declares is asked only where the bytes say nothing.
 	sniffed := http.DetectContentType(content)
 	if sniffed == "application/zip" {
-		for _, o := range officeTypes {
+		for _, o := range zipTypes {
 			if strings.Contains(declared, o.part) || bytes.Contains(content[:min(len(content), 4<<10)], []byte(o.part)) {
 				return o.name
 			}
-		}
-		switch strings.ToLower(path.Ext(name)) {
-		case ".xlsx":
-			return "Excel workbook"
-		case ".pptx":
-			return "PowerPoint presentation"
 		}
 		return "Zip archive"
 	}
@@ -111,7 +105,7 @@ func kindOf(content []byte, declared, name string) string {
 		sniffed = declared
 	}
 	if sniffed == "" || SaysNothing[sniffed] {
-		return "Binary file of unknown type"
+		return unknownKind
 	}
 	if readable := mediaNames[sniffed]; readable != "" {
 		return readable
@@ -134,6 +128,43 @@ var mediaNames = map[string]string{
 	"font/ttf": "TrueType font", "font/otf": "OpenType font",
 	"font/woff": "WOFF font", "font/woff2": "WOFF2 font", "application/wasm": "WebAssembly module",
 	"application/vnd.ms-fontobject": "OpenType font",
+}
+
+// NoText reports whether the format of content is not text: it has a NUL among its first bytes and no byte order mark
+// of UTF-16, or it has many control characters and is not valid UTF-8. The first bytes are 8 KiB. Escape, which
+// terminals' texts have, is no sign.
+func NoText(content []byte) bool {
+	head := content[:min(len(content), 8<<10)]
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return false
+	}
+	control := 0
+	for _, c := range head {
+		if c == 0 {
+			return true
+		}
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != 0x1b {
+			control++
+		}
+	}
+	return control > len(head)/20 && !utf8.Valid(head)
+}
+
+// IsPicture reports whether the kind of content is a picture's, by its first bytes. A text may begin like some.
+func IsPicture(content []byte) bool {
+	return NoText(content) && strings.HasPrefix(http.DetectContentType(content), "image/")
+}
+
+// officeEntry begins the entry of a compound file, an archive in the format of documents before 2007, in which Office
+// puts a document with a password ([MS-OFFCRYPTO] §2.3.4.4): its name in UTF-16, in 64 bytes, and the length of the
+// name with its end, in bytes ([MS-CFB] §2.6.1).
+var officeEntry = []byte("E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00" +
+	strings.Repeat("\x00", 32) + "\x22\x00")
+
+// IsEncryptedOffice reports whether content is a document of Office with a password, whose format is not an archive in
+// zip but a compound file.
+func IsEncryptedOffice(content []byte) bool {
+	return bytes.HasPrefix(content, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")) && bytes.Contains(content, officeEntry)
 }
 
 // dimensions returns the width and height of a picture in pixels, or 0 if they are unknown. It reads the headers of

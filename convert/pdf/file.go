@@ -87,6 +87,10 @@ func Open(ctx context.Context, content []byte) (f *File, err error) {
 // Cut reports whether something of a PDF was left out because it was damaged or exceeded a limit.
 func (f *File) Cut() bool { return f.cut || f.r.cut }
 
+// Repaired reports whether the objects of a PDF had to be looked for, because the table that says where they stand, at
+// the end of the file, was lost or wrong.
+func (f *File) Repaired() bool { return f.r.repaired }
+
 // describe reads the information dictionary and the language of a PDF. What they say is the author's, and often empty
 // or the name of a program.
 func (f *File) describe() {

@@ -69,7 +69,16 @@ func Charset(h http.Header) string {
 	if err != nil {
 		return ""
 	}
-	return strings.ToLower(params["charset"])
+	return strings.Map(tokenRune, strings.ToLower(params["charset"]))
+}
+
+// tokenRune drops, from a charset of content of any kind, what may not stand in a token (RFC 9110 §5.6.2): an origin
+// has written it, and an answer may repeat it.
+func tokenRune(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.' || r == '+' {
+		return r
+	}
+	return -1
 }
 
 // MarkdownPath reports whether a URL's path names a markdown file.

@@ -78,10 +78,6 @@ func (s *Service) FetchPage(ctx context.Context, r api.FetchRequest) (*page.Page
 		p.StatusCode = a.Status
 		p.Error = (&fetch.Error{Kind: fetch.KindHTTP, URL: page.Mask(u), Status: a.Status}).Page()
 	}
-	if p.Error == nil && page.HasWarning(p.Warnings, convert.WarnDamaged) && strings.TrimSpace(p.Content) == "" &&
-		r.Start == 0 {
-		p.Error = errorOf(p, fetch.KindUnsupported, "is damaged, and nothing of it can be read")
-	}
 	if r.Format == "screenshot" && p.Error == nil {
 		p.Content, p.ContentFormat = "", ""
 		if p.Screenshot == nil {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -137,9 +136,8 @@ func (p *program) convertOne(c *cli.Context, s *settings.Settings, name string, 
 	if err != nil {
 		return fmt.Errorf("convert %s: %w", contentType, err)
 	}
-	if slices.Contains(res.Warnings, convert.WarnDamaged) && strings.TrimSpace(res.Markdown) == "" {
-		return fmt.Errorf("convert %s: the file is damaged, and nothing of it can be read",
-			cmp.Or(name, "standard input"))
+	if bad := convert.Unreadable(res.Markdown, res.Warnings); bad != nil {
+		return fmt.Errorf("convert %s: %w", cmp.Or(name, "standard input"), bad)
 	}
 	if res.Recipe != nil {
 		p.Note("%s", res.Recipe)

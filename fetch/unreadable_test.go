@@ -1,0 +1,65 @@
+package fetch_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/readthru/readthru/convert"
+	"github.com/readthru/readthru/fetch"
+	"github.com/readthru/readthru/internal/journal"
+)
+
+const (
+	damagedPDF   = "\x00\x01 no PDF"
+	encryptedPDF = "%PDF-1.4\n1 0 obj << /Type /Catalog /Pages << /Kids [<< /Type /Page >>] >> >> endobj\n" +
+		"trailer << /Root 1 0 R /Encrypt << /Filter /Other >> >>"
+	picture = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x02"
+)
+
+// Each is read twice: the second time from the store.
+func TestAFileOfWhichNothingCanBeReadIsAnErrorToReaders(t *testing.T) {
+	for content, want := range map[string]string{damagedPDF: convert.WarnDamaged, encryptedPDF: convert.WarnEncrypted} {
+		log := journal.New(journal.Options{})
+		c := newChain(t, respond(200, content, "Content-Type: application/pdf", "Cache-Control: max-age=600"),
+			func(o *fetch.Options) { o.Journal = log })
+		for _, outcome := range []string{"miss", "hit"} {
+			ask := fetch.Request{URL: parse(t, "https://site.test/x"), Own: true}
+			_, err := c.Page(t.Context(), ask)
+			e, isError := errors.AsType[*fetch.Error](err)
+			why, isUnreadable := errors.AsType[*convert.UnreadableError](err)
+			if !isError || !isUnreadable || e.Kind != fetch.KindUnsupported || why.Warning != want {
+				t.Fatalf("%s: %v, want an error that says %s", outcome, err, want)
+			}
+			c.Tell(t.Context(), fetch.Reading{Began: time.Now(), Asked: ask, Err: err})
+			rows, _, _ := log.List(journal.Filter{}, "", 1)
+			if row := rows[0]; row.Outcome != outcome || row.Status != 502 || row.Error != err.Error() {
+				t.Errorf("log: %s, status %d, error %q", row.Outcome, row.Status, row.Error)
+			}
+		}
+		if c.stored(t, "https://site.test/x") != nil {
+			t.Errorf("%s: stored as a page", want)
+		}
+		if len(c.origin.asked()) != 1 {
+			t.Errorf("asked %q", c.origin.asked())
+		}
+	}
+}
+
+func TestAClientGetsAFileOfWhichNothingCanBeReadAsItIs(t *testing.T) {
+	for _, tt := range []struct{ name, content, contentType, warning string }{
+		{"damaged", damagedPDF, "application/pdf", convert.WarnDamaged},
+		{"with a password", encryptedPDF, "application/pdf", convert.WarnEncrypted},
+		{"a picture as a PDF", picture, "application/pdf", convert.WarnBinary},
+		{"a picture as a page", picture, "text/html", convert.WarnBinary},
+	} {
+		c := newChain(t, respond(200, tt.content, "Content-Type: "+tt.contentType, "Cache-Control: max-age=600"))
+		for _, accept := range []string{"*/*", "text/markdown"} {
+			ans := c.read(t, "https://site.test/x", "Accept: "+accept)
+			if got := body(t, ans); got != tt.content || ans.Header.Get("Content-Type") != tt.contentType ||
+				ans.Header.Get("X-Readthru-Warning") != tt.warning {
+				t.Errorf("%s, for %s: %q, fields %v", tt.name, accept, got, ans.Header)
+			}
+		}
+	}
+}
