@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -74,6 +75,7 @@ type stay struct {
 type table struct {
 	users  map[string]*User
 	owners map[string]string // names of users, by the ids of tokens
+	right  map[known]bool    // what a login may rest on
 	cost   int               // iterations of every check: those of the dearest hash
 	closed bool              // who is no user is refused
 }
@@ -98,7 +100,8 @@ type check struct {
 type Login struct {
 	User  *User // as it was then; nil: nobody
 	Meter *Meter
-	hash  string // of what was shown
+	Scope string // where it was shown
+	hash  string // of what was shown, or see vouched
 }
 
 // Name returns the user's name; empty for nobody.
@@ -117,6 +120,11 @@ func (l *Login) Mode() string {
 	return l.User.Mode
 }
 
+// ByToken reports whether a user showed a token, or signed in with one.
+func (l *Login) ByToken() bool {
+	return l.User != nil && slices.ContainsFunc(l.User.Tokens, func(t Token) bool { return t.Hash == l.hash })
+}
+
 // NewDirectory returns a Directory without users. Used returns how many tokens a user was given today before this
 // process began; if nil, none.
 func NewDirectory(used func(name string, now time.Time) int64) *Directory {
@@ -131,8 +139,8 @@ func NewDirectory(used func(name string, now time.Time) int64) *Directory {
 	return d
 }
 
-// Set replaces the users: those of the configuration, and others, of which those that are gone do not count. A user of
-// the configuration comes before another one of that name. If closed is set, who is no user is refused even if there
+// Set replaces the users: those of the configuration, and others, of which those that are gone or disabled do not
+// count. A user of the configuration comes before another one of that name. If closed is set, who is no user is refused even if there
 // are no users at all. An error changes nothing.
 func (d *Directory) Set(configured, others []User, closed bool) error {
 	t, err := newTable(configured, others, closed)
@@ -165,7 +173,7 @@ func Check(configured []User) error {
 // newTable returns the users by name, those of the configuration and those of the store, after checking them. A name of
 // the configuration hides one of the store.
 func newTable(configured, others []User, closed bool) (*table, error) {
-	t := &table{users: map[string]*User{}, owners: map[string]string{}, closed: closed}
+	t := &table{users: map[string]*User{}, owners: map[string]string{}, right: map[known]bool{}, closed: closed}
 	for i := range configured {
 		u := &configured[i]
 		if u.Name == "" || strings.Contains(u.Name, ":") {
@@ -186,14 +194,22 @@ func newTable(configured, others []User, closed bool) (*table, error) {
 	}
 	for i := range others {
 		u := &others[i]
-		if u.Gone || t.users[u.Name] != nil || u.Check() != nil {
+		if u.Gone || u.Disabled() || t.users[u.Name] != nil || u.Check() != nil {
 			continue
 		}
 		t.users[u.Name] = u
+		if u.PasswordHash != "" {
+			t.cost = max(t.cost, hashIterations) // Check has seen that it is no dearer
+		}
 		for _, token := range u.Tokens {
 			t.owners[token.ID] = u.Name
 			h, _ := parseHash(token.Hash) // Check has parsed it
 			t.cost = max(t.cost, h.iterations)
+		}
+	}
+	for name, u := range t.users {
+		for _, hash := range u.hashes() {
+			t.right[known{name, hash}] = true
 		}
 	}
 	return t, nil
@@ -216,23 +232,44 @@ func (t *table) hashOf(name, secret string) string {
 }
 
 // holds reports whether what was found right still is.
-func (t *table) holds(k known) bool {
-	u := t.users[k.name]
-	return u != nil && (k.hash == u.PasswordHash ||
-		slices.ContainsFunc(u.Tokens, func(token Token) bool { return token.Hash == k.hash }))
+func (t *table) holds(k known) bool { return t.right[k] }
+
+// hashes returns what a login of a user may rest on: tokens, a password, or that somebody vouched for the user.
+func (u *User) hashes() []string {
+	var list []string
+	for _, token := range u.Tokens {
+		list = append(list, token.Hash)
+	}
+	if u.PasswordHash != "" {
+		list = append(list, u.PasswordHash)
+	}
+	if u.ID != "" {
+		list = append(list, u.vouched())
+	}
+	return list
 }
+
+// vouched is what stands in place of a hash where somebody vouched for a user. It changes with the password, so that a
+// new one signs all browsers out.
+func (u *User) vouched() string { return u.ID + " " + u.PasswordHash }
 
 // admits reports whether what was found right is still so, and may be shown in a place.
 func (t *table) admits(k known, scope string) bool { return t.holds(k) && t.may(k, scope) }
 
-// may reports whether what was found right may be shown in a place. A password is for the proxy.
+// may reports whether what was found right may be shown in a place. A password of the configuration is for the proxy,
+// every other one for the dashboard.
 func (t *table) may(k known, scope string) bool {
-	for _, token := range t.users[k.name].Tokens {
+	u := t.users[k.name]
+	for _, token := range u.Tokens {
 		if token.Hash == k.hash {
-			return slices.Contains(token.Scopes, scope)
+			return slices.Contains(token.Scopes, scope) ||
+				scope == ScopeDashboard && slices.Contains(token.Scopes, ScopeAPI)
 		}
 	}
-	return scope == ScopeProxy
+	if u.ID == "" {
+		return scope == ScopeProxy
+	}
+	return scope == ScopeDashboard
 }
 
 // limits returns the limits of a user; none for one that is not there.
@@ -306,7 +343,39 @@ func (d *Directory) login(k known, scope string) (Login, error) {
 	case !t.may(k, scope):
 		return Login{}, ErrScope
 	}
-	return Login{User: t.users[k.name], Meter: d.meter(k.name), hash: k.hash}, nil
+	return Login{User: t.users[k.name], Meter: d.meter(k.name), Scope: scope, hash: k.hash}, nil
+}
+
+// Vouch returns the login of a user at the dashboard for whom somebody else vouches: an administrator by a link, or a
+// provider of identities. A user of the configuration has none.
+func (d *Directory) Vouch(name string) (Login, error) {
+	u := d.table.Load().users[name]
+	if u == nil || u.ID == "" {
+		return Login{}, ErrWrong
+	}
+	return d.login(known{name, u.vouched()}, ScopeDashboard)
+}
+
+// Mark returns what a browser that signed in shows again. It stands for the user and for what was shown, and says
+// nothing of either.
+func (l *Login) Mark() string { return markOf(l.hash) }
+
+func markOf(hash string) string {
+	sum := sha256.Sum256([]byte(hash))
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// Resume returns the login at the dashboard of a user by its mark, which the caller knows to be one of ours. The error
+// is that of [Directory.SignIn] if the user, or what was shown, is gone.
+func (d *Directory) Resume(name, mark string) (Login, error) {
+	if u := d.table.Load().users[name]; u != nil {
+		for _, hash := range u.hashes() {
+			if markOf(hash) == mark {
+				return d.login(known{name, hash}, ScopeDashboard)
+			}
+		}
+	}
+	return Login{}, ErrWrong
 }
 
 // verify checks a name and a secret, and remembers the result. A wrong one is slow to check by design; requests with

@@ -20,6 +20,20 @@ const (
 	saltSize       = 16
 )
 
+// How long a password is that a user of the store may have, in bytes.
+const (
+	minPassword = 10
+	maxPassword = 1 << 10
+)
+
+// CheckPassword returns why a user of the store may not have a password, or nil.
+func CheckPassword(password string) error {
+	if len(password) < minPassword || len(password) > maxPassword {
+		return fmt.Errorf("a password has %d to %d characters", minPassword, maxPassword)
+	}
+	return nil
+}
+
 // HashPassword returns the hash of a password, as it is kept: pbkdf2-sha256$iterations$salt$hash, with salt and hash in
 // unpadded base64.
 func HashPassword(password string) (string, error) {
@@ -70,6 +84,13 @@ func parseHash(s string) (passwordHash, error) {
 		return passwordHash{}, errors.New("password hash: salt or hash is not unpadded base64 of the right length")
 	}
 	return passwordHash{iterations, salt, sum}, nil
+}
+
+// tooDear reports whether a text is no hash, or one that takes longer to check than those of [HashPassword]: a record
+// of another machine must not make checks dear.
+func tooDear(text string) bool {
+	h, err := parseHash(text)
+	return err != nil || h.iterations > hashIterations
 }
 
 // matches reports whether h is the hash of a password. Nothing matches the zero hash, which takes no time.

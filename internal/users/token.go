@@ -17,9 +17,6 @@ const tokenPrefix = "rt_"
 // only have each node's first check of a token take .1 s.
 const tokenIterations = 1
 
-// maxTokenIterations bounds the hashes of tokens: a record of another machine must not make checks dear.
-const maxTokenIterations = hashIterations
-
 var (
 	tokenID   = lazy.Pattern(`^[0-9a-f]{12}$`)
 	tokenForm = lazy.Pattern(`^rt_([0-9a-f]{12})_[A-Z2-7]{26,64}$`)

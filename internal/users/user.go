@@ -44,6 +44,10 @@ const (
 // Scopes lists all scopes.
 var Scopes = []string{ScopeProxy, ScopeAPI, ScopeMCP}
 
+// ScopeDashboard is where browsers sign in: with a password, with a token for the API, or because somebody vouches for
+// the user (see [Directory.Vouch]). No token is for it alone.
+const ScopeDashboard = "dashboard"
+
 // User is a user, or the record of one who was removed.
 type User struct {
 	Name string `json:"name"`
@@ -60,8 +64,16 @@ type User struct {
 	// Revoked are the ids of tokens that were revoked: no older record brings them back.
 	Revoked []string `json:"revoked,omitempty"`
 
-	PasswordHash string `json:"-"` // of a user of the configuration; a result of [HashPassword]
+	// PasswordHash is a result of [HashPassword]. The password of a user of the configuration is for the proxy, that of
+	// another one for the dashboard; empty: none.
+	PasswordHash string `json:"password_hash,omitempty"`
+
+	// Switched counts how often the user was disabled or enabled again: the greatest count is the latest state.
+	Switched int `json:"switched,omitempty"`
 }
+
+// Disabled reports whether a user may do nothing until they are enabled again.
+func (u *User) Disabled() bool { return u.Switched%2 == 1 }
 
 // Token is a token of a user, as it is kept.
 type Token struct {
@@ -100,6 +112,10 @@ func (u *User) Check() error {
 		return fmt.Errorf("user %q: role %.20q is not read, write or admin", u.Name, u.Role)
 	case !validMode(u.Mode):
 		return fmt.Errorf("user %q: mode %.20q is not auto, always, negotiate or never", u.Name, u.Mode)
+	case u.Switched < 0:
+		return fmt.Errorf("user %q: the count of changes is negative", u.Name)
+	case u.PasswordHash != "" && tooDear(u.PasswordHash):
+		return fmt.Errorf("user %q: the hash of the password cannot be checked", u.Name)
 	case u.Limits.RequestsPerMinute < 0 || u.Limits.TokensPerDay < 0:
 		return fmt.Errorf("user %q: a limit is negative", u.Name)
 	case len(u.Tokens) > maxTokens:
@@ -114,7 +130,7 @@ func (u *User) Check() error {
 		if err := CheckScopes(t.Scopes); err != nil {
 			return fmt.Errorf("user %q: token %s: %w", u.Name, t.ID, err)
 		}
-		if h, err := parseHash(t.Hash); err != nil || h.iterations > maxTokenIterations {
+		if tooDear(t.Hash) {
 			return fmt.Errorf("user %q: token %s: its hash cannot be checked", u.Name, t.ID)
 		}
 	}
@@ -138,13 +154,14 @@ func CheckScopes(scopes []string) error {
 }
 
 // Merge returns what two records of one name come to, in whatever order they are met: the later of two users, and of
-// one user the later record, but without what either says is revoked or gone.
+// one user the later record, but without what either says is revoked or gone, and disabled if the latest change of that
+// says so.
 func Merge(a, b User) User {
 	if a.ID != b.ID {
 		return later(a, b)
 	}
 	m := later(a, b)
-	m.Gone = a.Gone || b.Gone
+	m.Gone, m.Switched = a.Gone || b.Gone, max(a.Switched, b.Switched)
 	if m.Changed = a.Changed; b.Changed.After(a.Changed) {
 		m.Changed = b.Changed
 	}
@@ -158,7 +175,7 @@ func Merge(a, b User) User {
 	tokens = slices.CompactFunc(tokens, func(x, y Token) bool { return x.ID == y.ID })
 	m.Tokens = slices.DeleteFunc(tokens, func(t Token) bool { return slices.Contains(m.Revoked, t.ID) })
 	if m.Gone {
-		m.Tokens, m.Revoked = nil, nil
+		m.Tokens, m.Revoked, m.PasswordHash = nil, nil, ""
 	}
 	if len(m.Tokens) == 0 {
 		m.Tokens = nil
@@ -173,7 +190,7 @@ func Merge(a, b User) User {
 func later(a, b User) User {
 	order := cmp.Or(a.Changed.Compare(b.Changed), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Role, b.Role),
 		cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Limits.RequestsPerMinute, b.Limits.RequestsPerMinute),
-		cmp.Compare(a.Limits.TokensPerDay, b.Limits.TokensPerDay))
+		cmp.Compare(a.Limits.TokensPerDay, b.Limits.TokensPerDay), cmp.Compare(a.PasswordHash, b.PasswordHash))
 	if order < 0 {
 		return b
 	}

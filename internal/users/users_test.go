@@ -253,6 +253,8 @@ func TestMergeIsTheSameInEveryOrder(t *testing.T) {
 		changed(2, func(u *users.User) { u.Revoked, u.Tokens = []string{u.Tokens[0].ID}, nil }),
 		changed(3, func(u *users.User) { u.Tokens = append(u.Tokens, second) }),
 		changed(3, func(u *users.User) { u.Limits.TokensPerDay = 7 }),
+		changed(1, func(u *users.User) { u.Switched = 1 }),
+		changed(3, func(u *users.User) { u.PasswordHash = "pbkdf2-sha256$1$AAAA$AAAA" }),
 	}
 	merge := func(list []users.User) users.User {
 		m := list[0]
@@ -265,6 +267,9 @@ func TestMergeIsTheSameInEveryOrder(t *testing.T) {
 	if len(want.Tokens) != 1 || want.Tokens[0].ID != second.ID ||
 		!slices.Equal(want.Revoked, []string{base.Tokens[0].ID}) {
 		t.Errorf("tokens %+v, revoked %v", want.Tokens, want.Revoked)
+	}
+	if !want.Disabled() {
+		t.Error("who was disabled is enabled by who changed something else later")
 	}
 	for range 200 {
 		rand.Shuffle(len(records), func(i, j int) { records[i], records[j] = records[j], records[i] })
@@ -388,5 +393,100 @@ func TestWhatIsUsedIsTakenOnceAndWholly(t *testing.T) {
 	want := users.Use{Requests: 4000, Bytes: 40_000, Pages: 4000, Tokens: 8000, HTMLTokens: 20_000, Saved: 12_000}
 	if sum != want {
 		t.Errorf("%+v, want %+v", sum, want)
+	}
+}
+
+func TestAPasswordIsForTheDashboardAlone(t *testing.T) {
+	ann, anns := newUser(t, "ann", users.Write, users.ScopeAPI)
+	bob, bobs := newUser(t, "bob", users.Read, users.ScopeProxy)
+	hash, err := users.HashPassword("correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann.PasswordHash = hash
+	d := users.NewDirectory(nil)
+	set := func(configured []users.User, list ...users.User) {
+		t.Helper()
+		if err := d.Set(configured, list, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eve := users.User{Name: "eve", PasswordHash: hash}
+	set([]users.User{eve}, ann, bob)
+	signIn := func(name, secret, scope string) (users.Login, error) {
+		return d.SignIn(t.Context(), fmt.Sprintf("192.0.2.%d:1", rand.N(200)), name, secret, scope)
+	}
+	for _, tt := range []struct {
+		name, secret, scope string
+		want                error
+	}{
+		{"ann", "correct horse", users.ScopeDashboard, nil},
+		{"ann", "correct horse", users.ScopeProxy, users.ErrScope},
+		{"ann", "correct horse", users.ScopeAPI, users.ErrScope},
+		{"ann", "wrong horses", users.ScopeDashboard, users.ErrWrong},
+		{"ann", anns, users.ScopeDashboard, nil},
+		{"ann", hash, users.ScopeDashboard, users.ErrWrong},
+		{"bob", bobs, users.ScopeDashboard, users.ErrScope},
+		{"bob", "", users.ScopeDashboard, users.ErrWrong},
+		{"bob", "id of bob ", users.ScopeDashboard, users.ErrWrong},
+		{"eve", "correct horse", users.ScopeDashboard, users.ErrScope},
+		{"eve", "correct horse", users.ScopeProxy, nil},
+		{"nobody", "correct horse", users.ScopeDashboard, users.ErrWrong},
+	} {
+		if l, err := signIn(tt.name, tt.secret, tt.scope); !errors.Is(err, tt.want) || tt.want == nil && l.Name() != tt.name {
+			t.Errorf("%s with %.12s at %s: %q, %v, want %v", tt.name, tt.secret, tt.scope, l.Name(), err, tt.want)
+		}
+	}
+	for _, name := range []string{"eve", "nobody", ""} {
+		if _, err := d.Vouch(name); err == nil {
+			t.Errorf("somebody may vouch for %q", name)
+		}
+	}
+
+	byPassword, err1 := signIn("ann", "correct horse", users.ScopeDashboard)
+	byToken, err2 := signIn("ann", anns, users.ScopeDashboard)
+	byLink, err3 := d.Vouch("ann")
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	other := ann
+	if other.PasswordHash, err = users.HashPassword("another horse"); err != nil {
+		t.Fatal(err)
+	}
+	disabled, again, gone := ann, ann, ann
+	disabled.Switched, again.Switched, gone.Gone = 1, 2, true
+	namesake := ann
+	namesake.ID, namesake.PasswordHash, namesake.Tokens = "another person", "", nil
+	for _, tt := range []struct {
+		what                  string
+		now                   users.User
+		password, token, link bool
+	}{
+		{"as before", ann, true, true, true},
+		{"a new password", other, false, true, false},
+		{"disabled", disabled, false, false, false},
+		{"enabled again", again, true, true, true},
+		{"removed", gone, false, false, false},
+		{"another of the name", namesake, false, false, false},
+	} {
+		set(nil, tt.now)
+		for i, l := range []users.Login{byPassword, byToken, byLink} {
+			want := []bool{tt.password, tt.token, tt.link}[i]
+			if _, ok := d.Present(l, users.ScopeDashboard); ok != want {
+				t.Errorf("%s, login %d: present %v, want %v", tt.what, i, ok, want)
+			}
+			if now, err := d.Resume("ann", l.Mark()); (err == nil) != want || want && now.Name() != "ann" {
+				t.Errorf("%s, login %d: resumed: %v, want %v", tt.what, i, err, want)
+			}
+		}
+	}
+	set(nil, ann, bob)
+	if _, err := d.Resume("bob", byPassword.Mark()); err == nil {
+		t.Error("a mark of one user is good for another")
+	}
+	for _, password := range []string{"", "123456789", strings.Repeat("x", 1025)} {
+		if users.CheckPassword(password) == nil {
+			t.Errorf("a password of %d characters is taken", len(password))
+		}
 	}
 }
