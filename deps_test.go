@@ -161,16 +161,16 @@ const policy = `
 	api/server            → api/server/sites, api/server/pages
 	api/server/sites      → api, api/server/asker, api/server/memory, api/server/pages, fetch, clip, hostrule
 	api/server/sites      → journal, recipe, page, store
-	api/server/people     → api, api/server/asker, fault, fleet, users, store
+	api/server/people     → api, api/server/asker, fault, fleet, journal, users, store
 	api/server/requests   → api, api/server/asker, journal, knowledge, store
 	api/server/figures    → api, api/guard, api/server/people, api/server/sites, fetch, fault, fleet, journal
-	api/server/figures    → knowledge, page, store
+	api/server/figures    → users, knowledge, page, store
 	api/server/machine    → api, fetch, botauth, fleet, store
 	api/server            → api/server/asker, api/server/jobs, api/server/memory, api/server/hooks
 	api/server            → api, api/guard, api/firecrawl, page, pace, guess, users, journal, fetch, store
 	api/server            → knowledge, crawl, fleet, summary
 	mcp                   → page, httpfield, users, knowledge, knowledge/outline, api
-	ui                    → page, markdown, journal, api
+	ui                    → page, markdown, journal, users, api
 	cmd/readthru/terminal → clip, page, store
 	cmd/readthru/settings → cmd/readthru/terminal, page, strictyaml, wholefile, users, releases, botauth, certs, llm
 	cmd/readthru/settings → fleet, fetch, api, api/firecrawl

@@ -179,6 +179,16 @@ func (c *Client) RevokeToken(ctx context.Context, name, id string) (*Gone, error
 	return call(ctx, c, revokeToken, TokenRef{name, id})
 }
 
+// Account returns who asks.
+func (c *Client) Account(ctx context.Context) (*Account, error) {
+	return call(ctx, c, getAccount, None{})
+}
+
+// SetPassword sets one's own password for the dashboard.
+func (c *Client) SetPassword(ctx context.Context, p NewPassword) (*UserInfo, error) {
+	return call(ctx, c, setPassword, p)
+}
+
 // Usage returns what users used.
 func (c *Client) Usage(ctx context.Context, q UsesQuery) (*UseList, error) {
 	return call(ctx, c, getUsage, q)
@@ -462,7 +472,12 @@ func (c *Client) Recognise(ctx context.Context, secret string) error {
 
 // SigninLink returns a link that signs a browser in and leads to a path of the admin port.
 func (c *Client) SigninLink(ctx context.Context, path string) (*SigninLink, error) {
-	return call(ctx, c, createLink, SigninRequest{path})
+	return call(ctx, c, createLink, SigninRequest{Page: path})
+}
+
+// UserLink returns a link by which a user signs in to the dashboard, once.
+func (c *Client) UserLink(ctx context.Context, user string) (*SigninLink, error) {
+	return call(ctx, c, createLink, SigninRequest{User: user})
 }
 
 // Readiness returns the state of each part.

@@ -26,7 +26,7 @@ var (
 	getReadiness = op[None, Readiness](reads, "getReadiness", "GET /readyz",
 		"returns the state of each part; 503 when the daemon cannot do its main job", openToAll)
 	createLink = op[SigninRequest, SigninLink](admins, "createSigninLink", "POST /api/v1/signin",
-		"returns a link that signs one browser in, within a minute")
+		"returns a link that signs one browser in: the operator's within a minute, a user's within a day")
 	_ = stream[SigninQuery](reads, "signIn", "GET /signin", "signs a browser in by such a link", "text/html", openToAll)
 	_ = op[None, map[string]any](reads, "getOpenAPI", "GET /openapi.json", "describes all paths")
 	_ = stream[None](reads, "getAuthority", "GET /ca.pem", "returns the certificate of the authority, PEM",
@@ -173,6 +173,9 @@ var (
 		"makes another token of a user, which is shown in this answer alone")
 	revokeToken = op[TokenRef, Gone](admins, "revokeToken", "DELETE /api/v1/users/{name}/tokens/{id}",
 		"revokes a token of a user")
+	getAccount  = op[None, Account](reads, "getAccount", "GET /api/v1/account", "returns who asks, with limits and tokens")
+	setPassword = op[NewPassword, UserInfo](reads, "setPassword", "POST /api/v1/account/password",
+		"sets one's own password for the dashboard, in a browser that did not sign in by a token; it signs all browsers out")
 	getUsage = op[UsesQuery, UseList](reads, "getUsage", "GET /api/v1/usage",
 		"returns what users used: requests, bytes, pages, tokens delivered and saved")
 

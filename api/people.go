@@ -147,13 +147,28 @@ type SigninLink struct {
 }
 
 // SigninRequest asks for a link that signs a browser in. Page is where the browser goes then, a path of this server.
+// User is who is signed in by it; if empty, who asks. Only the operator may ask for the operator, whose link lives for
+// a minute; a user's lives for a day, until it is used or another one is made.
 type SigninRequest struct {
 	Page string `json:"page,omitempty"`
+	User string `json:"user,omitempty"`
 }
 
 // SigninQuery is what a link has.
 type SigninQuery struct {
 	Code string `query:"code" doc:"the code of a link that POST /api/v1/signin gave; it works once"`
+}
+
+// Account is who asks: a user, or the operator, as whom the daemon runs and who may do everything.
+type Account struct {
+	Operator bool      `json:"operator"`
+	User     *UserInfo `json:"user,omitempty"`
+}
+
+// NewPassword is the password that a user chooses for the dashboard. Current is the one before, if there is one.
+type NewPassword struct {
+	Current  string `json:"current,omitempty"`
+	Password string `json:"password"`
 }
 
 // MadeToken is a user with a new token, whose text is shown this once.
@@ -198,6 +213,9 @@ type UserFields struct {
 
 	RequestsPerMinute *int64 `json:"requests_per_minute,omitempty"` // 0 is no limit
 	TokensPerDay      *int64 `json:"tokens_per_day,omitempty"`      // of pages, in a day of UTC; 0 is no limit
+
+	Disabled *bool   `json:"disabled,omitempty"` // a disabled user may do nothing until they are enabled again
+	Password *string `json:"password,omitempty"` // for the dashboard, of 10 characters or more; empty takes it away
 }
 
 // UserInfo is a user. A user of the configuration has no role: they may use the proxy and nothing else.
@@ -209,6 +227,9 @@ type UserInfo struct {
 	Limits users.Limits `json:"limits"`
 	Made   time.Time    `json:"made,omitzero"`
 	Tokens []UserToken  `json:"tokens"`
+
+	Disabled bool `json:"disabled,omitempty"` // may do nothing
+	Password bool `json:"password,omitempty"` // has one for the dashboard
 }
 
 // UserList lists the users. Closed says that nobody else may use the proxy.

@@ -142,6 +142,29 @@ func (s *Store) ChangeUsers(now time.Time, change func(*Users) error) error {
 	return nil
 }
 
+// SignedOut returns the codes of browsers that were signed out, with their ends, as KeepSignedOut was given them.
+func (s *Store) SignedOut() map[string]time.Time {
+	var out map[string]time.Time
+	_ = s.kv.GetJSON(&kv.Batch{}, keys.SignedOut, &out) // none yet
+	return out
+}
+
+// KeepSignedOut stores which codes of browsers were signed out. It is on disk when KeepSignedOut returns.
+func (s *Store) KeepSignedOut(out map[string]time.Time) error {
+	b := &kv.Batch{Must: true} // also on a full disk
+	b.Set(keys.SignedOut, wire.JSON(out))
+	s.mu.Lock()
+	err := s.kv.Apply(b)
+	s.mu.Unlock()
+	if err == nil {
+		err = s.kv.Barrier(true)
+	}
+	if err != nil {
+		return fmt.Errorf("store who was signed out: %w", err)
+	}
+	return nil
+}
+
 // UsersChanges returns how often the users have changed since the store was opened.
 func (s *Store) UsersChanges() int64 { return s.usersCount.Load() }
 

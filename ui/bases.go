@@ -83,12 +83,12 @@ func jobOf(list *api.JobList, name string, now time.Time) *jobView {
 func (d *dashboard) bases(w http.ResponseWriter, r *http.Request) {
 	list, err := d.o.Client.Bases(r.Context())
 	if err != nil {
-		d.fail(w, "/bases", err)
+		d.fail(w, r, "/bases", err)
 		return
 	}
 	jobs, err := d.o.Client.Jobs(r.Context())
 	if err != nil {
-		d.fail(w, "/bases", err)
+		d.fail(w, r, "/bases", err)
 		return
 	}
 	data := basesData{Done: doneTexts[r.URL.Query().Get("done")], Token: d.token}
@@ -98,7 +98,7 @@ func (d *dashboard) bases(w http.ResponseWriter, r *http.Request) {
 		running = running || row.Job != nil && row.Job.Running
 		data.Bases = append(data.Bases, row)
 	}
-	d.show(w, http.StatusOK, "bases", view{Title: "Bases", At: "/bases", Poll: running, Data: data})
+	d.show(w, r, http.StatusOK, "bases", view{Title: "Bases", At: "/bases", Poll: running, Data: data})
 }
 
 // baseData is what the template of one knowledge base shows.
@@ -118,7 +118,7 @@ func (d *dashboard) base(w http.ResponseWriter, r *http.Request) {
 	ctx, name, asked := r.Context(), r.PathValue("name"), r.URL.Query()
 	b, err := d.o.Client.Base(ctx, name)
 	if err != nil {
-		d.fail(w, "/bases", err)
+		d.fail(w, r, "/bases", err)
 		return
 	}
 	data := baseData{
@@ -134,13 +134,13 @@ func (d *dashboard) base(w http.ResponseWriter, r *http.Request) {
 		data.Subjects, err = d.o.Client.Subjects(ctx, name, 24)
 	}
 	if err != nil {
-		d.fail(w, "/bases", err)
+		d.fail(w, r, "/bases", err)
 		return
 	}
 	if data.Documents.Next != "" {
 		data.Next = "/bases/" + name + "?cursor=" + url.QueryEscape(data.Documents.Next)
 	}
-	d.show(w, http.StatusOK, "kb", view{
+	d.show(w, r, http.StatusOK, "kb", view{
 		Title: name, At: "/bases", Poll: data.Job != nil && data.Job.Running, Data: data,
 	})
 }
@@ -201,15 +201,15 @@ func (d *dashboard) deleteBase(w http.ResponseWriter, r *http.Request) error {
 func (d *dashboard) importBase(w http.ResponseWriter, r *http.Request) {
 	parts, err := r.MultipartReader()
 	if err != nil {
-		d.fail(w, "/bases", api.NewError(http.StatusBadRequest, api.CodeInvalid, "the form has no file"))
+		d.fail(w, r, "/bases", api.NewError(http.StatusBadRequest, api.CodeInvalid, "the form has no file"))
 		return
 	}
 	name, err := d.unpack(r, parts)
 	switch {
 	case errors.Is(err, errOldForm):
-		d.old(w, "/bases")
+		d.old(w, r, "/bases")
 	case err != nil:
-		d.fail(w, "/bases", err)
+		d.fail(w, r, "/bases", err)
 	default:
 		_ = done(w, "/bases/"+name, "imported") // it never fails
 	}

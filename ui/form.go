@@ -20,17 +20,17 @@ func (d *dashboard) form(at string, do func(http.ResponseWriter, *http.Request) 
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		if err := r.ParseForm(); err != nil {
-			d.show(w, http.StatusBadRequest, "problem", view{
+			d.show(w, r, http.StatusBadRequest, "problem", view{
 				Title: "Form not read", At: at, Data: "The form could not be read: " + err.Error(),
 			})
 			return
 		}
 		if !d.ours(r.PostForm.Get("token")) {
-			d.old(w, at)
+			d.old(w, r, at)
 			return
 		}
 		if err := do(w, r); err != nil {
-			d.fail(w, at, err)
+			d.fail(w, r, at, err)
 		}
 	}
 }
@@ -42,8 +42,8 @@ func (d *dashboard) ours(token string) bool {
 }
 
 // old shows a page that says that a form is of an earlier run of the program, and that nothing was done.
-func (d *dashboard) old(w http.ResponseWriter, at string) {
-	d.show(w, http.StatusForbidden, "problem", view{
+func (d *dashboard) old(w http.ResponseWriter, r *http.Request, at string) {
+	d.show(w, r, http.StatusForbidden, "problem", view{
 		Title: "Old page", At: at,
 		Data: "The daemon was started again since this page was made, so nothing was done. Go back, reload the page, and " +
 			"do it again.",
@@ -91,7 +91,10 @@ var doneTexts = map[string]string{
 	"deleted":   "The page was deleted.",
 	"added":     "Added to the base.", "created": "The base was created, and is being filled.",
 	"refreshed": "The base is being filled again.", "cancelled": "The job was cancelled.",
-	"gone": "The base was deleted.", "imported": "The base was imported.",
+	"gone": "The base was deleted.", "changed": "The user is changed.", "removed": "The user is removed.",
+	"disabled": "The user is disabled: they and their agents are out.", "enabled": "The user is enabled again.",
+	"revoked": "The token is revoked.", "unpassworded": "The password is taken away, and its browsers are signed out.",
+	"imported": "The base was imported.",
 }
 
 // errorText returns what the dashboard says about an operation that failed: of an error of the API only the detail, as

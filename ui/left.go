@@ -33,17 +33,17 @@ func (d *dashboard) left(w http.ResponseWriter, r *http.Request) {
 	data := leftData{Done: doneTexts[r.URL.Query().Get("done")], Token: d.token, Later: cursor != ""}
 	var err error
 	if data.Leaving, err = d.o.Client.Leaving(r.Context()); err != nil {
-		d.fail(w, "/left", err)
+		d.fail(w, r, "/left", err)
 		return
 	}
 	if data.Ledger, err = d.o.Client.Disclosures(r.Context(), cursor, ledgerLines); err != nil {
-		d.fail(w, "/left", err)
+		d.fail(w, r, "/left", err)
 		return
 	}
 	if data.Ledger.Next != "" {
 		data.Next = "/left?" + url.Values{"cursor": {data.Ledger.Next}}.Encode()
 	}
-	d.show(w, http.StatusOK, "left", view{Title: "Left this machine", At: "/left", Data: data})
+	d.show(w, r, http.StatusOK, "left", view{Title: "Left this machine", At: "/left", Data: data})
 }
 
 // switchService switches a service of a third party off, or on again, by a form. It acts at once and outlasts the

@@ -37,7 +37,7 @@ func (d *dashboard) notes(w http.ResponseWriter, r *http.Request) {
 		Subject: data.Subject, URL: data.URL, Cursor: asked.Get("cursor"), Limit: notesPerPage,
 	})
 	if err != nil {
-		d.fail(w, "/notes", err)
+		d.fail(w, r, "/notes", err)
 		return
 	}
 	if data.NoteList.Next != "" {
@@ -45,7 +45,7 @@ func (d *dashboard) notes(w http.ResponseWriter, r *http.Request) {
 		asked.Del("done")
 		data.Next = "/notes?" + asked.Encode()
 	}
-	d.show(w, http.StatusOK, "notes", view{Title: "Notes", At: "/notes", Data: data})
+	d.show(w, r, http.StatusOK, "notes", view{Title: "Notes", At: "/notes", Data: data})
 }
 
 // addNote keeps a note.

@@ -72,23 +72,23 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 	data := nowData{Proxy: d.o.Proxy(), Token: d.token}
 	var err error
 	if data.Stats, err = c.Stats(ctx); err != nil {
-		d.fail(w, "/", err)
+		d.fail(w, r, "/", err)
 		return
 	}
 	ready, err := c.Readiness(ctx)
 	if err != nil {
-		d.fail(w, "/", err)
+		d.fail(w, r, "/", err)
 		return
 	}
 	if data.At, err = c.Switches(ctx); err != nil {
-		d.fail(w, "/", err)
+		d.fail(w, r, "/", err)
 		return
 	}
 	at := spanOf(r.URL.Query().Get("span"))
 	now := time.Now()
 	series, err := c.Series(ctx, api.SeriesQuery{Step: at.step, Since: now.Add(-time.Duration(at.bars-1) * at.length)})
 	if err != nil {
-		d.fail(w, "/", err)
+		d.fail(w, r, "/", err)
 		return
 	}
 	data.Charts = chartsOf(at, series, now)
@@ -101,13 +101,13 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 	}
 	jobs, err := c.Jobs(ctx)
 	if err != nil {
-		d.fail(w, "/", err)
+		d.fail(w, r, "/", err)
 		return
 	}
 	data.Jobs = slices.DeleteFunc(jobs.Jobs, func(j api.Job) bool { return j.State != api.JobRunning })
 	last, err := c.Requests(ctx, api.RequestQuery{Limit: lastOnNow})
 	if err != nil {
-		d.fail(w, "/", err)
+		d.fail(w, r, "/", err)
 		return
 	}
 	data.Last = last.Requests
@@ -121,7 +121,7 @@ func (d *dashboard) now(w http.ResponseWriter, r *http.Request) {
 		return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name))
 	})
 	data.Sources = shares(data.Sources)
-	d.show(w, http.StatusOK, "now", view{Title: "Now", At: "/", Live: "/api/v1/events?limit=1&work=1", Data: data})
+	d.show(w, r, http.StatusOK, "now", view{Title: "Now", At: "/", Live: "/api/v1/events?limit=1&work=1", Data: data})
 }
 
 // agentsOf returns the agents that the first page lists, and the sum of the others; nil if there are none. The API

@@ -93,7 +93,7 @@ func (d *dashboard) pageList(w http.ResponseWriter, r *http.Request) {
 	case api.CodeOf(err) == api.CodeInvalid:
 		data.Problem, status = errorText(err), http.StatusBadRequest
 	case err != nil:
-		d.fail(w, "/pages", err)
+		d.fail(w, r, "/pages", err)
 		return
 	default:
 		data.Later, data.LookAt = q.Cursor != "", lookAt
@@ -105,7 +105,7 @@ func (d *dashboard) pageList(w http.ResponseWriter, r *http.Request) {
 			data.Looked = len(data.List.Pages) < pagesPerPage
 		}
 	}
-	d.show(w, status, "pages", view{Title: "Pages", At: "/pages", Data: data})
+	d.show(w, r, status, "pages", view{Title: "Pages", At: "/pages", Data: data})
 }
 
 // pageViews are the views of a stored page, by the parameter view.
@@ -187,10 +187,10 @@ func (d *dashboard) page(w http.ResponseWriter, r *http.Request) {
 		err = d.fillPage(r, data)
 	}
 	if err != nil {
-		d.fail(w, "/pages", err)
+		d.fail(w, r, "/pages", err)
 		return
 	}
-	d.showPage(w, data)
+	d.showPage(w, r, data)
 }
 
 // toSection leads to a section of a stored page, and reports whether the page has one of that name. The page that
@@ -217,8 +217,8 @@ func (d *dashboard) toSection(w http.ResponseWriter, r *http.Request, name strin
 }
 
 // showPage shows a stored page with what its view needs, under its title.
-func (d *dashboard) showPage(w http.ResponseWriter, data *pageData) {
-	d.show(w, http.StatusOK, "page", view{Title: plain(cmp.Or(data.Title, data.URL)), At: "/pages", Data: data})
+func (d *dashboard) showPage(w http.ResponseWriter, r *http.Request, data *pageData) {
+	d.show(w, r, http.StatusOK, "page", view{Title: plain(cmp.Or(data.Title, data.URL)), At: "/pages", Data: data})
 }
 
 // pageData returns what all views of a stored page show. The names of the bases are of texts alone, since a crawl would
@@ -448,7 +448,7 @@ func (d *dashboard) withMore(w http.ResponseWriter, r *http.Request, q api.Fetch
 	}
 	data.View = "more"
 	add(data, p)
-	d.showPage(w, data)
+	d.showPage(w, r, data)
 	return nil
 }
 

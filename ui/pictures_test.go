@@ -57,6 +57,7 @@ func TestPictures(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.fillDay(t)
+	w.fillUsers(t, []string{"zoe"})
 	dear := w.put(t, "dear", "Functions of the library",
 		"# Functions of the library\n\nThis page lists what the library has.\n\n## Rows\n\n"+
 			"| Name | What it does |\n|---|---|\n"+
@@ -71,6 +72,7 @@ func TestPictures(t *testing.T) {
 	pictures(t, b, []string{
 		"/pages/" + dear, "/pages/" + dear + "?view=outline", "/", "/?span=24h", "/?span=30d", "/requests",
 		"/sites", "/sites/go.dev", "/left", "/system", "/sessions", "/session?name=run-4f2a-claude",
+		"/users", "/user?name=ann", "/user?name=bob.b_b-1", "/account",
 	})
 }
 

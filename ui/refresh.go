@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/readthru/readthru/internal/users"
 )
 
 // A page of the dashboard that is open fetches itself again when something has happened. However many are open, each is
@@ -17,7 +19,8 @@ const (
 	refreshEvery  = 500 * time.Millisecond // how often a page is made
 )
 
-// refreshes are the pages of the dashboard that are about to be made for those who have them open, by their addresses.
+// refreshes are the pages of the dashboard that are about to be made for those who have them open, by who asks and by
+// their addresses.
 type refreshes struct {
 	mu    sync.Mutex
 	next  map[string]*refreshed
@@ -46,10 +49,12 @@ func (d *dashboard) live(page http.HandlerFunc) http.HandlerFunc {
 			page(w, r)
 			return
 		}
-		p, wait := d.refreshes.join(r.URL.RequestURI(), time.Now())
+		who, _ := users.Of(r.Context())
+		address := who.Name() + " " + r.URL.RequestURI() // users do not see the same
+		p, wait := d.refreshes.join(address, time.Now())
 		if wait > 0 { // the first one makes the page, even if it goes away: others wait
 			time.Sleep(wait)
-			d.refreshes.begin(r.URL.RequestURI())
+			d.refreshes.begin(address)
 			p.make(page, r)
 		} else {
 			select {

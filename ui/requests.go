@@ -94,7 +94,7 @@ func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 	}
 	saved, err := d.o.Client.Views(r.Context())
 	if err != nil {
-		d.fail(w, "/requests", err)
+		d.fail(w, r, "/requests", err)
 		return
 	}
 	data.Views, data.Times, data.Own = chipsOf(filter, saved.Views)
@@ -106,7 +106,7 @@ func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 	case api.CodeOf(err) == api.CodeInvalid:
 		data.Problem, status = err.Error(), http.StatusBadRequest
 	case err != nil:
-		d.fail(w, "/requests", err)
+		d.fail(w, r, "/requests", err)
 		return
 	default:
 		data.Requests, data.Damage = list.Requests, list.Warnings
@@ -129,7 +129,7 @@ func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 	if data.Problem == "" && cursor == "" {
 		v.Live = "/api/v1/events?limit=1&" + query.Encode()
 	}
-	d.show(w, status, "requests", v)
+	d.show(w, r, status, "requests", v)
 }
 
 // requestData is what the template of one request shows.
@@ -193,7 +193,7 @@ type bar struct {
 func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
 	e, err := d.o.Client.Request(r.Context(), r.PathValue("id"))
 	if err != nil {
-		d.fail(w, "/requests", err)
+		d.fail(w, r, "/requests", err)
 		return
 	}
 	data := requestData{Entry: e, Curl: d.curl(e), Host: e.Host(), Bars: waterfall(e)}
@@ -212,7 +212,7 @@ func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
 	if asked, answered := e.Asked.List(), e.Answered.List(); len(asked)+len(answered) > 0 {
 		data.Both = map[string][]journal.Field{"Request fields": asked, "Response fields": answered}
 	}
-	d.show(w, http.StatusOK, "request", view{Title: e.Method + " " + plain(e.URL), At: "/requests", Data: data})
+	d.show(w, r, http.StatusOK, "request", view{Title: e.Method + " " + plain(e.URL), At: "/requests", Data: data})
 }
 
 // waterfall returns the steps of a request in their order: the origin's answer, and then what was tried with it. It is

@@ -74,7 +74,7 @@ func (d *dashboard) search(w http.ResponseWriter, r *http.Request) {
 			data.Problem, status = errorText(err), statusOf(err)
 		}
 	}
-	d.show(w, status, "search", view{Title: "Search", At: "/search", Data: &data})
+	d.show(w, r, status, "search", view{Title: "Search", At: "/search", Data: &data})
 }
 
 // find runs the search that a request asks for and fills in its hits and notes. Where words were corrected there is a
@@ -144,7 +144,7 @@ func (d *dashboard) quote(w http.ResponseWriter, r *http.Request) {
 			data.Problem, status = errorText(err), statusOf(err)
 		}
 	}
-	d.show(w, status, "quote", view{Title: "Verify a quote", At: "/search", Data: &data})
+	d.show(w, r, status, "quote", view{Title: "Verify a quote", At: "/search", Data: &data})
 }
 
 // passageData is what the template of a passage shows.
@@ -158,15 +158,15 @@ type passageData struct {
 func (d *dashboard) passage(w http.ResponseWriter, r *http.Request) {
 	info, err := d.o.Client.Passage(r.Context(), r.PathValue("id"))
 	if err != nil {
-		d.fail(w, "/search", err)
+		d.fail(w, r, "/search", err)
 		return
 	}
 	relations, err := d.o.Client.Relations(r.Context(), api.RelationQuery{Passage: info.ID, Limit: 100})
 	if err != nil {
-		d.fail(w, "/search", err)
+		d.fail(w, r, "/search", err)
 		return
 	}
-	d.show(w, http.StatusOK, "passage", view{Title: "Passage", At: "/search", Data: passageData{
+	d.show(w, r, http.StatusOK, "passage", view{Title: "Passage", At: "/search", Data: passageData{
 		info.ID, info.Heading, info.Text, info, relations.Relations,
 	}})
 }

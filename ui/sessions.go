@@ -27,11 +27,11 @@ type sessionsData struct {
 func (d *dashboard) sessions(w http.ResponseWriter, r *http.Request) {
 	list, err := d.o.Client.Sessions(r.Context())
 	if err != nil {
-		d.fail(w, "/sessions", err)
+		d.fail(w, r, "/sessions", err)
 		return
 	}
 	data := sessionsData{Sessions: list.Sessions, Done: doneTexts[r.URL.Query().Get("done")]}
-	d.show(w, http.StatusOK, "sessions", view{
+	d.show(w, r, http.StatusOK, "sessions", view{
 		Title: "Sessions", At: "/sessions", Data: data, Live: "/api/v1/events?limit=1",
 	})
 }
@@ -49,12 +49,12 @@ func (d *dashboard) session(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("name")
 	list, err := d.o.Client.Sessions(r.Context())
 	if err != nil {
-		d.fail(w, "/sessions", err)
+		d.fail(w, r, "/sessions", err)
 		return
 	}
 	i := slices.IndexFunc(list.Sessions, func(s api.SessionSummary) bool { return s.Session == name })
 	if i < 0 {
-		d.show(w, http.StatusNotFound, "problem", view{
+		d.show(w, r, http.StatusNotFound, "problem", view{
 			Title: "Not Found", At: "/sessions",
 			Data: "This session had no request since the start of the daemon, and has fetched no page.",
 		})
@@ -66,11 +66,11 @@ func (d *dashboard) session(w http.ResponseWriter, r *http.Request) {
 		Filter: `session:"` + strings.ReplaceAll(name, `"`, "") + `"`,
 	}
 	if data.Context, err = d.o.Client.Context(r.Context(), name, ""); err != nil {
-		d.fail(w, "/sessions", err)
+		d.fail(w, r, "/sessions", err)
 		return
 	}
 	slices.Reverse(data.Context.Pages) // the newest first
-	d.show(w, http.StatusOK, "session", view{Title: "Session " + plain(name), At: "/sessions", Data: data})
+	d.show(w, r, http.StatusOK, "session", view{Title: "Session " + plain(name), At: "/sessions", Data: data})
 }
 
 // emptySession forgets what a session has fetched, so that its context is empty. The pages stay in the store.

@@ -75,12 +75,12 @@ func (d *dashboard) sites(w http.ResponseWriter, r *http.Request) {
 	data := sitesData{Filter: r.URL.Query().Get("q"), Done: doneTexts[r.URL.Query().Get("done")], Token: d.token}
 	list, err := d.o.Client.Sites(r.Context(), api.SiteQuery{Text: data.Filter})
 	if err != nil {
-		d.fail(w, "/sites", err)
+		d.fail(w, r, "/sites", err)
 		return
 	}
 	rules, err := d.o.Client.Rules(r.Context(), api.RuleQuery{})
 	if err != nil {
-		d.fail(w, "/sites", err)
+		d.fail(w, r, "/sites", err)
 		return
 	}
 	data.More, data.Rules = list.More, rules.Rules
@@ -92,7 +92,7 @@ func (d *dashboard) sites(w http.ResponseWriter, r *http.Request) {
 			data.Others = append(data.Others, row)
 		}
 	}
-	d.show(w, http.StatusOK, "sites", view{Title: "Sites", At: "/sites", Data: data})
+	d.show(w, r, http.StatusOK, "sites", view{Title: "Sites", At: "/sites", Data: data})
 }
 
 // siteData is what the template of one host shows.
@@ -109,7 +109,7 @@ type siteData struct {
 func (d *dashboard) site(w http.ResponseWriter, r *http.Request) {
 	s, err := d.o.Client.Site(r.Context(), r.PathValue("host"))
 	if err != nil {
-		d.fail(w, "/sites", err)
+		d.fail(w, r, "/sites", err)
 		return
 	}
 	data := siteData{
@@ -118,11 +118,11 @@ func (d *dashboard) site(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.URL.Query().Get("robots") != "" {
 		if data.Robots, err = d.o.Client.Robots(r.Context(), "https://"+s.Host+"/"); err != nil {
-			d.fail(w, "/sites", err)
+			d.fail(w, r, "/sites", err)
 			return
 		}
 	}
-	d.show(w, http.StatusOK, "site", view{Title: plain(s.Host), At: "/sites", Data: data})
+	d.show(w, r, http.StatusOK, "site", view{Title: plain(s.Host), At: "/sites", Data: data})
 }
 
 // ownRule returns the rule of the store for a host and all its paths, or nil. Rules of the file are not the dashboard's

@@ -57,16 +57,16 @@ func (d *dashboard) system(w http.ResponseWriter, r *http.Request) {
 	data := systemData{Done: doneTexts[q.Get("done")], Token: d.token, All: q.Get("all") != ""}
 	var err error
 	if data.System, err = d.o.Client.System(ctx); err != nil {
-		d.fail(w, "/system", err)
+		d.fail(w, r, "/system", err)
 		return
 	}
 	if data.Stats, err = d.o.Client.Stats(ctx); err != nil {
-		d.fail(w, "/system", err)
+		d.fail(w, r, "/system", err)
 		return
 	}
 	jobs, err := d.o.Client.Jobs(ctx)
 	if err != nil {
-		d.fail(w, "/system", err)
+		d.fail(w, r, "/system", err)
 		return
 	}
 	data.Jobs = jobs.Jobs
@@ -81,7 +81,7 @@ func (d *dashboard) system(w http.ResponseWriter, r *http.Request) {
 		data.Set = whole - len(data.Settings)
 	}
 	slices.Reverse(data.Log) // the newest first
-	d.show(w, http.StatusOK, "system", view{Title: "System", At: "/system", Data: data})
+	d.show(w, r, http.StatusOK, "system", view{Title: "System", At: "/system", Data: data})
 }
 
 // valueText writes the value of a setting: a list with commas, a rule in brackets, and "none" for what is empty.

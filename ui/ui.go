@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/users"
 )
 
 // Options configures a dashboard. All fields but Log are required.
@@ -52,20 +53,24 @@ type dashboard struct {
 	refreshes refreshes
 }
 
-// A room is a page of the navigation of the dashboard.
-type room struct{ Path, Name string }
+// A room is a page of the navigation of the dashboard. Users with lesser roles do not see it.
+type room struct {
+	Path, Name string
+	Role       users.Role
+}
 
 var rooms = []room{
-	{"/", "Now"},
-	{"/requests", "Requests"},
-	{"/pages", "Pages"},
-	{"/search", "Search"},
-	{"/bases", "Bases"},
-	{"/notes", "Notes"},
-	{"/sites", "Sites"},
-	{"/left", "Left this machine"},
-	{"/sessions", "Sessions"},
-	{"/system", "System"},
+	{"/", "Now", users.Read},
+	{"/requests", "Requests", users.Read},
+	{"/pages", "Pages", users.Read},
+	{"/search", "Search", users.Read},
+	{"/bases", "Bases", users.Read},
+	{"/notes", "Notes", users.Read},
+	{"/sites", "Sites", users.Read},
+	{"/left", "Left this machine", users.Admin},
+	{"/sessions", "Sessions", users.Read},
+	{"/users", "Users", users.Admin},
+	{"/system", "System", users.Admin},
 }
 
 // New returns the dashboard's paths. The caller decides who may ask: nothing here asks for a password. It panics if a
@@ -77,7 +82,8 @@ func New(o Options) *http.ServeMux {
 	d := &dashboard{o: o, pages: map[string]*template.Template{}, token: rand.Text()}
 	// Each page has the base and the parts that several pages share; templates of one page cannot see those of another.
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/base.html",
-		"templates/rows.html", "templates/charts.html", "templates/job.html", "templates/siteparts.html"))
+		"templates/rows.html", "templates/charts.html", "templates/job.html", "templates/siteparts.html",
+		"templates/userparts.html"))
 	for _, name := range []string{
 		"now", "requests", "request", "problem", "api",
 		"pages", "page",
@@ -86,6 +92,7 @@ func New(o Options) *http.ServeMux {
 		"sites", "site",
 		"left",
 		"sessions", "session",
+		"users", "user", "token", "account",
 		"system",
 	} {
 		d.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))
@@ -112,6 +119,8 @@ func New(o Options) *http.ServeMux {
 	d.mountSites(mux)
 	d.mountLeft(mux)
 	d.mountSessions(mux)
+	d.mountUsers(mux)
+	d.mountAccount(mux)
 	d.mountSystem(mux)
 	return mux
 }
@@ -138,12 +147,25 @@ type view struct {
 	Poll     bool   // what it shows changes: a script fetches it again now and then
 	Made     time.Time
 	Data     any
+
+	Who   string     // the name of the user who is signed in; empty: the operator
+	Role  users.Role // of that user; what it does not allow is not shown
+	Token string     // of forms
 }
 
 // show writes the page of the dashboard whose template has a name. It is executed in memory first, so that a template
 // that fails gives an error instead of half a page.
-func (d *dashboard) show(w http.ResponseWriter, status int, name string, v view) {
-	v.Rooms, v.Version, v.Instance, v.Made = rooms, d.o.Version, d.o.Instance, time.Now()
+func (d *dashboard) show(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
+	v.Version, v.Instance, v.Made, v.Token = d.o.Version, d.o.Instance, time.Now(), d.token
+	v.Role = users.Admin
+	if who, _ := users.Of(r.Context()); who.User != nil {
+		v.Who, v.Role = who.Name(), who.User.Role
+	}
+	for _, room := range rooms {
+		if v.Role.Allows(room.Role) {
+			v.Rooms = append(v.Rooms, room)
+		}
+	}
 	var b bytes.Buffer
 	if err := d.pages[name].ExecuteTemplate(&b, "base.html", v); err != nil {
 		d.o.Log.Error("dashboard page", "page", name, "error", err)
@@ -156,22 +178,22 @@ func (d *dashboard) show(w http.ResponseWriter, status int, name string, v view)
 }
 
 // fail writes a page of the dashboard about an error, in the room at a path, with the status of an error of the API.
-func (d *dashboard) fail(w http.ResponseWriter, at string, err error) {
+func (d *dashboard) fail(w http.ResponseWriter, r *http.Request, at string, err error) {
 	status := http.StatusInternalServerError
 	if e, ok := errors.AsType[*api.Error](err); ok && e.Status >= http.StatusBadRequest {
 		status = e.Status
 	}
-	d.show(w, status, "problem", view{Title: http.StatusText(status), At: at, Data: errorText(err)})
+	d.show(w, r, status, "problem", view{Title: http.StatusText(status), At: at, Data: errorText(err)})
 }
 
 // missing writes the page for a path that the dashboard does not have.
 func (d *dashboard) missing(w http.ResponseWriter, r *http.Request) {
-	d.fail(w, "", api.NewError(http.StatusNotFound, api.CodeNotFound, "there is no page "+plain(r.URL.Path)))
+	d.fail(w, r, "", api.NewError(http.StatusNotFound, api.CodeNotFound, "there is no page "+plain(r.URL.Path)))
 }
 
 // operations lists what programs can ask.
-func (d *dashboard) operations(w http.ResponseWriter, _ *http.Request) {
-	d.show(w, http.StatusOK, "api", view{Title: "API", Data: api.Operations})
+func (d *dashboard) operations(w http.ResponseWriter, r *http.Request) {
+	d.show(w, r, http.StatusOK, "api", view{Title: "API", Data: api.Operations})
 }
 
 // plain replaces characters that control how text is laid out, such as those for right-to-left text: foreign text in

@@ -23,6 +23,7 @@ import (
 	"github.com/readthru/readthru/fetch"
 	"github.com/readthru/readthru/internal/fleet"
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/knowledge"
 	own "github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -43,7 +44,10 @@ type world struct {
 	system   atomic.Pointer[api.System]
 	trust    atomic.Pointer[[]api.Trust]
 	renewed  atomic.Int64
-	open     atomic.Int64 // requests in progress
+
+	directory  *users.Directory
+	configured atomic.Pointer[[]string] // the names of users of the configuration
+	open       atomic.Int64             // requests in progress
 
 	origin string // that answers what setOrigin says
 	pages  map[string]func(http.ResponseWriter)
@@ -80,6 +84,8 @@ func newWorld(t *testing.T) *world {
 	w.switches.Store(&api.Switches{})
 	w.system.Store(&api.System{})
 	w.trust.Store(&[]api.Trust{})
+	w.configured.Store(&[]string{})
+	w.directory = users.NewDirectory(nil)
 	authority, err := certs.Open(certs.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -97,6 +103,8 @@ func newWorld(t *testing.T) *world {
 			Fetch: f, Store: st, Knowledge: k, Dir: t.TempDir(), Version: "test", Instance: instance, Token: token,
 			Fleet: node, CA: authority.PEM, Trust: func(context.Context) []api.Trust { return *w.trust.Load() },
 			RenewCA: func() error { w.renewed.Add(1); return nil },
+			Users:   w.directory, ConfiguredUsers: func() []string { return *w.configured.Load() },
+			Changed: func() error { all := st.Users(); return w.directory.Set(nil, all.List, all.Closed) },
 			System:  func(context.Context) (*api.System, error) { return new(*w.system.Load()), nil },
 			Journal: w.told, Proxy: proxy, Sessions: func() []api.SessionStats { return *w.sessions.Load() },
 			Treatment: func(host string) (string, string) {
@@ -196,6 +204,7 @@ func TestPagesInABrowser(t *testing.T) {
 	w.fillSystem(append(all, strings.Repeat("long", 2500)))
 	w.fillSessions(t, append([]string{"calm"}, all...))
 	w.fillLedger(t, append(all, strings.Repeat("long", 2500), "calm.test"))
+	w.fillUsers(t, append(all, strings.Repeat("long", 2500)))
 	b := newBrowser(t, w.base)
 	link, err := w.server.Client("test").SigninLink(t.Context(), "/")
 	if err != nil {
@@ -207,7 +216,8 @@ func TestPagesInABrowser(t *testing.T) {
 		"/", "/?span=30d", "/requests", "/requests?q=" + url.QueryEscape(all[0]),
 		"/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites", "/notes",
 		"/sites/hostile.test", "/left",
-		"/system?all=1", "/sessions", "/session?name=calm", "/session?name=" + url.QueryEscape(all[0]),
+		"/users", "/user?name=ann", "/user?name=" + strings.Repeat("long", 10), "/user?name=" + url.QueryEscape(all[0]),
+		"/account", "/system?all=1", "/sessions", "/session?name=calm", "/session?name=" + url.QueryEscape(all[0]),
 	}, hostilePages(t, w)...)
 	for i, path := range paths {
 		b.open(path)
@@ -216,7 +226,7 @@ func TestPagesInABrowser(t *testing.T) {
 		if at != w.base+path || ran || wide {
 			t.Errorf("%s: it is at %s; foreign text ran: %v; wider than the window: %v", path, at, ran, wide)
 		}
-		if script != "" && (i < 4 || strings.HasPrefix(path, "/s") || path == "/left") {
+		if script != "" && (i < 4 || strings.HasPrefix(path, "/s") || strings.HasPrefix(path, "/user") || path == "/left") {
 			b.accessible(path, script)
 		}
 		if b.run(chromedp.EmulateViewport(360, 740)); value[bool](b, tooWide) {

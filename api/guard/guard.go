@@ -42,7 +42,7 @@ func (g *Guard) Check(r *http.Request, open, page bool) (who users.Login, known 
 		return who, false, api.Problem(http.StatusForbidden,
 			"%q is not a name of this server: add it to admin.hosts, or use 127.0.0.1 or localhost", r.Host)
 	}
-	if words, other := httpfield.OtherSite(r.Header, r.Host); other {
+	if words, other := httpfield.OtherSite(r.Header, r.Host); other && !isArrival(r) {
 		return who, false, api.Problem(http.StatusForbidden, "%s may not use this server", words)
 	}
 	if e := contentType(r); e != nil && (!page || !IsOwnForm(r)) {
@@ -55,6 +55,9 @@ func (g *Guard) Check(r *http.Request, open, page bool) (who users.Login, known 
 		}
 		return who, who.User != nil, refused
 	}
+	if user, mark, ok := g.Browsers.know(r); ok && user != "" && !g.shows(r.Header.Values("Authorization")) {
+		return g.browser(r, user, mark, open)
+	}
 	known, wait := g.knows(r)
 	if wait > 0 && !open {
 		return who, false, tooManyGuesses(wait)
@@ -64,6 +67,33 @@ func (g *Guard) Check(r *http.Request, open, page bool) (who users.Login, known 
 			`"Authorization: Bearer TOKEN" with what "readthru user admin-token" prints, or sign in with "readthru open"`)
 	}
 	return who, known, nil
+}
+
+// isArrival reports whether a person follows a link of another site to the pages that sign in, which change nothing
+// until a form of theirs is sent. What browsers send with it proves nothing there, and is not needed.
+func isArrival(r *http.Request) bool {
+	return r.Method == http.MethodGet && (r.URL.Path == SigninPath || strings.HasPrefix(r.URL.Path, SigninPath+"/")) &&
+		httpfield.FollowsLink(r.Header)
+}
+
+// SigninPath is the path of the page that signs in.
+const SigninPath = "/signin"
+
+// browser returns the user whose browser signed in, or a refusal. Like who shows a token, it is that user or nobody. It
+// is for people: the Model Context Protocol is for tokens.
+func (g *Guard) browser(r *http.Request, user, mark string, open bool) (users.Login, bool, *api.Error) {
+	var who users.Login
+	err := users.ErrWrong
+	if g.Users != nil {
+		who, err = g.Users.Resume(user, mark)
+	}
+	switch {
+	case err != nil && !open:
+		return who, false, api.Problem(http.StatusUnauthorized, "this browser was signed out: sign in again")
+	case err == nil && scopeOf(r) == users.ScopeMCP:
+		return who, false, api.Problem(http.StatusForbidden, "%s is for tokens, not for browsers that signed in", r.URL.Path)
+	}
+	return who, err == nil, nil
 }
 
 func tooManyGuesses(wait time.Duration) *api.Error {
@@ -107,11 +137,11 @@ func (g *Guard) user(r *http.Request, token string) (users.Login, *api.Error) {
 }
 
 // WhenGone calls end when who asks is no user anymore who may: see [users.Directory.WhenGone].
-func (g *Guard) WhenGone(r *http.Request, who users.Login, end func()) (forget func()) {
+func (g *Guard) WhenGone(who users.Login, end func()) (forget func()) {
 	if who.User == nil {
 		return func() {}
 	}
-	return g.Users.WhenGone(who, scopeOf(r), end)
+	return g.Users.WhenGone(who, who.Scope, end)
 }
 
 // scopeOf returns the scope that a token needs for a request.
@@ -140,12 +170,18 @@ func (g *Guard) knows(r *http.Request) (known bool, wait time.Duration) {
 	case shown && guarded:
 		g.Guesses.Right(tokenSecret, network)
 		return true, 0
-	case shown, g.Browsers.know(r), g.TrustUser && fromOurUser(r):
+	case shown, g.operatorIn(r), g.TrustUser && fromOurUser(r):
 		return true, 0
 	case guarded && wait <= 0:
 		g.Guesses.Wrong(tokenSecret, network, time.Now())
 	}
 	return false, max(wait, 0)
+}
+
+// operatorIn reports whether the operator signed in by the browser that sends a request.
+func (g *Guard) operatorIn(r *http.Request) bool {
+	user, _, known := g.Browsers.know(r)
+	return known && user == ""
 }
 
 // Takes reports whether a token that somebody typed is ours, or how long to wait if it did not look.

@@ -129,6 +129,8 @@ func (s *Server) handlers() map[string]handler {
 		"openProxy":            serves(s.people.OpenProxy),
 		"addToken":             serves(s.people.AddToken),
 		"revokeToken":          serves(s.people.RevokeToken),
+		"getAccount":           serves(s.people.GetAccount),
+		"setPassword":          serves(s.people.SetPassword),
 		"getUsage":             serves(s.people.GetUsage),
 		"listDisclosures":      serves(s.machine.ListDisclosures),
 		"getSystem":            serves(s.machine.GetSystem),

@@ -151,11 +151,14 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		o: o, mux: http.NewServeMux(), holds: newHolds(),
-		guard: &guard.Guard{
-			Token: o.Token, TrustUser: o.TrustUser, Browsers: guard.NewBrowsers(o.Token),
-			Users: o.Users,
-		},
-		open: map[string]bool{},
+		guard: &guard.Guard{Token: o.Token, TrustUser: o.TrustUser, Users: o.Users},
+		open:  map[string]bool{},
+	}
+	if o.Store == nil {
+		s.guard.Browsers = guard.NewBrowsers(o.Token, nil)
+	} else {
+		s.guard.Browsers = guard.NewBrowsers(o.Token, o.Store.SignedOut())
+		s.guard.Browsers.Keep = o.Store.KeepSignedOut
 	}
 	if !o.TrustUser {
 		s.guard.Guesses = guess.New()
@@ -187,8 +190,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	// what is answered here is of this moment, and for who asks alone
 	h.Set("Cache-Control", "no-store")
-	entry := r.URL.Path == "/signin"
-	page := s.isPage(r) || entry && r.Method == http.MethodPost && guard.IsOwnForm(r)
+	entry := r.URL.Path == guard.SigninPath
+	leave := r.URL.Path == signoutPath
+	page := s.isPage(r) || (entry || leave) && r.Method == http.MethodPost && guard.IsOwnForm(r)
 	h.Set("Content-Security-Policy", policyOf(page))
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", referrerOf(page || entry || wantsPage(r)))
@@ -202,11 +206,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if e == nil {
 		e = asker.Limited(who.Meter.Ask(time.Now()))
-	}
-	if e == nil && page && !entry && !asset && who.User != nil && !who.User.Role.Allows(users.Admin) {
-		e = api.Problem(http.StatusForbidden, "the dashboard is for the role admin, and %s has the role %s",
-			who.User.Name,
-			who.User.Role)
 	}
 	if e != nil {
 		s.o.Log.Warn("admin request refused", "status", e.Status, "reason", e.Detail)
@@ -226,11 +225,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if known {
 		ctx, cancel := context.WithCancel(users.With(r.Context(), who))
 		defer cancel()
-		defer s.guard.WhenGone(r, who, cancel)() // streams of events end then, too
+		defer s.guard.WhenGone(who, cancel)() // streams of events end then, too
 		r = r.WithContext(ctx)
 	}
-	if page && entry {
-		s.signInByToken(w, r)
+	switch {
+	case page && entry:
+		s.signIn(w, r)
+		return
+	case page && leave:
+		s.signOut(w, r)
 		return
 	}
 	if page {

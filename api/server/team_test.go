@@ -26,6 +26,7 @@ import (
 type team struct {
 	*world
 	addr   string
+	users  *users.Directory
 	tokens map[string]string // by the names of users
 }
 
@@ -45,7 +46,7 @@ func newTeam(t *testing.T, change func(*server.Options)) *team {
 			change(o)
 		}
 	})
-	m := &team{world: w, addr: w.listen(t), tokens: map[string]string{}}
+	m := &team{world: w, addr: w.listen(t), users: d, tokens: map[string]string{}}
 	for _, role := range []users.Role{users.Read, users.Write, users.Admin} {
 		made, err := w.client.AddUser(t.Context(), api.NewUser{
 			Name: string(role), UserFields: api.UserFields{Role: new(string(role))},
@@ -69,40 +70,9 @@ func (m *team) as(t *testing.T, user, method, path, body string) (int, string) {
 	return resp.StatusCode, string(b)
 }
 
-// TestEveryOperationIsForARole asks for every operation as users of each role. What is for a greater role is refused,
-// before anything is looked at; what is not, is not refused for the role.
-func TestEveryOperationIsForARole(t *testing.T) {
-	m := newTeam(t,
-		func(o *server.Options) { o.MCP = func(*server.Server) http.Handler { return http.NotFoundHandler() } })
-	order := []users.Role{users.Read, users.Write, users.Admin}
-	counts := map[users.Role]int{}
-	for _, rt := range m.server.Routes() {
-		needed := m.server.Role(rt)
-		if !slices.Contains(order, needed) {
-			t.Errorf("%s %s is for the role %q", rt[0], rt[1], needed)
-			continue
-		}
-		counts[needed]++
-		if m.server.OpenToAll(rt) {
-			continue
-		}
-		path := strings.NewReplacer("{", "", "}", "").Replace(rt[1])
-		for _, role := range order {
-			if role.Allows(needed) {
-				continue
-			}
-			status, body := m.as(t, string(role), rt[0], path, "{}")
-			if status != http.StatusForbidden || !strings.Contains(body, "is for the role "+string(needed)) &&
-				!strings.Contains(body, "role") {
-				t.Errorf("%s %s as %s: status %d, %s", rt[0], rt[1], role, status, body)
-			}
-		}
-	}
-	for _, role := range order {
-		if counts[role] < 10 {
-			t.Errorf("%d operations are for the role %s", counts[role], role)
-		}
-	}
+// TestRolesDoWhatIsForThem looks at what some operations do. TestEveryOperationIsForWhoMay asks for all.
+func TestRolesDoWhatIsForThem(t *testing.T) {
+	m := newTeam(t, nil)
 	for _, tt := range []struct {
 		user, method, path, body string
 		want                     int

@@ -33,3 +33,9 @@ func SameOrigin(h http.Header, host string) bool {
 	u, err := url.Parse(origins[0])
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && strings.EqualFold(u.Host, host)
 }
+
+// FollowsLink reports whether a browser says that a person follows a link, perhaps of another site, to a page that then
+// fills the window. A form, a frame or a script of another site does not look like that.
+func FollowsLink(h http.Header) bool {
+	return h.Get("Sec-Fetch-Mode") == "navigate" && h.Get("Sec-Fetch-Dest") == "document" && len(h["Origin"]) == 0
+}

@@ -140,8 +140,8 @@ func NewDirectory(used func(name string, now time.Time) int64) *Directory {
 }
 
 // Set replaces the users: those of the configuration, and others, of which those that are gone or disabled do not
-// count. A user of the configuration comes before another one of that name. If closed is set, who is no user is refused even if there
-// are no users at all. An error changes nothing.
+// count. A user of the configuration comes before another one of that name. If closed is set, who is no user is refused
+// even if there are no users at all. An error changes nothing.
 func (d *Directory) Set(configured, others []User, closed bool) error {
 	t, err := newTable(configured, others, closed)
 	if err != nil {

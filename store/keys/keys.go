@@ -41,6 +41,7 @@
 //	z/rules                        rules made while the program ran
 //	z/recipes                      site recipes that were added
 //	z/signin                       there if who is no user is refused
+//	z/signedout                    browsers that were signed out
 //	z/views                        filters of requests that have a name
 //	z/services                     third parties that are switched off
 //	z/fleet                        how far the node has taken part in its fleet
@@ -60,6 +61,7 @@ import (
 const (
 	Rules       = "z/rules"
 	SignIn      = "z/signin"
+	SignedOut   = "z/signedout"
 	SiteRecipes = "z/recipes"
 	Services    = "z/services"
 	Views       = "z/views"

@@ -8,6 +8,7 @@ import (
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -17,7 +18,7 @@ import (
 const topHosts = 20
 
 // GetStats returns the figures of the node: what was counted since the start, and what the store has.
-func (s *Service) GetStats(context.Context, api.None) (*api.Stats, error) {
+func (s *Service) GetStats(ctx context.Context, _ api.None) (*api.Stats, error) {
 	totals, fetched := s.o.Store.Totals(), s.o.Fetch.Stats()
 	st := &api.Stats{
 		UptimeS: int64(time.Since(s.started).Seconds()),
@@ -37,8 +38,10 @@ func (s *Service) GetStats(context.Context, api.None) (*api.Stats, error) {
 		},
 		Hosts: []api.HostStats{}, Agents: []journal.AgentSeen{},
 	}
-	agents, others := s.o.Journal.Agents(time.Now())
-	st.Agents, st.OtherAgents = append(st.Agents, agents...), others
+	if users.May(ctx, users.Admin) { // they are those of all users
+		agents, others := s.o.Journal.Agents(time.Now())
+		st.Agents, st.OtherAgents = append(st.Agents, agents...), others
+	}
 	if st.Pages.BySource == nil {
 		st.Pages.BySource = map[page.Source]int64{}
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,31 +15,51 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server/asker"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/store"
 )
 
-// setFields sets those fields of a user that a request has; nil leaves a field as it is.
-func setFields(f api.UserFields, u *users.User) {
-	if f.Role != nil {
-		u.Role = users.Role(*f.Role)
+// setter returns what sets those fields of a user that a request has; nil leaves a field as it is. A password is hashed
+// here, since that takes long.
+func setter(f api.UserFields) (func(*users.User), error) {
+	var hash string
+	if f.Password != nil && *f.Password != "" {
+		err := users.CheckPassword(*f.Password)
+		if err == nil {
+			hash, err = users.HashPassword(*f.Password)
+		}
+		if err != nil {
+			return nil, api.Problem(http.StatusBadRequest, "%s", err)
+		}
 	}
-	if f.Mode != nil {
-		u.Mode = *f.Mode
-	}
-	if f.RequestsPerMinute != nil {
-		u.Limits.RequestsPerMinute = *f.RequestsPerMinute
-	}
-	if f.TokensPerDay != nil {
-		u.Limits.TokensPerDay = *f.TokensPerDay
-	}
+	return func(u *users.User) {
+		if f.Role != nil {
+			u.Role = users.Role(*f.Role)
+		}
+		if f.Mode != nil {
+			u.Mode = *f.Mode
+		}
+		if f.RequestsPerMinute != nil {
+			u.Limits.RequestsPerMinute = *f.RequestsPerMinute
+		}
+		if f.TokensPerDay != nil {
+			u.Limits.TokensPerDay = *f.TokensPerDay
+		}
+		if f.Disabled != nil && *f.Disabled != u.Disabled() {
+			u.Switched++
+		}
+		if f.Password != nil {
+			u.PasswordHash = hash
+		}
+	}, nil
 }
 
 // infoOf returns what the API says of a user: tokens by their ids, never their hashes.
 func infoOf(u *users.User) api.UserInfo {
 	info := api.UserInfo{
 		Name: u.Name, Source: "store", Role: string(u.Role), Mode: u.Mode, Limits: u.Limits, Made: u.Made,
-		Tokens: []api.UserToken{},
+		Tokens: []api.UserToken{}, Disabled: u.Disabled(), Password: u.PasswordHash != "",
 	}
 	for _, t := range u.Tokens {
 		info.Tokens = append(info.Tokens, api.UserToken{ID: t.ID, Scopes: t.Scopes, Made: t.Made})
@@ -82,7 +103,11 @@ func (s *Service) AddUser(_ context.Context, in api.NewUser) (*api.MadeToken, er
 		Name: in.Name, ID: hex.EncodeToString(id), Role: users.Read, Made: now.UTC().Truncate(time.Second),
 		Changed: stamp(now),
 	}
-	setFields(in.UserFields, &u)
+	set, err := setter(in.UserFields)
+	if err != nil {
+		return nil, err
+	}
+	set(&u)
 	if len(in.Scopes) == 0 {
 		in.Scopes = users.Scopes
 	}
@@ -116,7 +141,11 @@ func (s *Service) AddUser(_ context.Context, in api.NewUser) (*api.MadeToken, er
 
 // ChangeUser changes what can be set of a user.
 func (s *Service) ChangeUser(_ context.Context, in api.UserChange) (*api.UserInfo, error) {
-	u, err := s.changeOne(in.Name, func(u *users.User) error { setFields(in.UserFields, u); return nil })
+	set, err := setter(in.UserFields)
+	if err != nil {
+		return nil, err
+	}
+	u, err := s.changeOne(in.Name, func(u *users.User) error { set(u); return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -174,6 +203,53 @@ func (s *Service) OpenProxy(context.Context, api.None) (*api.Deleted, error) {
 		return nil
 	})
 	return &api.Deleted{Deleted: true}, err
+}
+
+// GetAccount returns who asks.
+func (s *Service) GetAccount(ctx context.Context, _ api.None) (*api.Account, error) {
+	who, _ := users.Of(ctx)
+	if who.User == nil {
+		return &api.Account{Operator: true}, nil
+	}
+	return &api.Account{User: new(infoOf(who.User))}, nil
+}
+
+// SetPassword sets the password of the user who asks. A token is no way to one: whoever got hold of it would be in when
+// it is revoked.
+func (s *Service) SetPassword(ctx context.Context, in api.NewPassword) (*api.UserInfo, error) {
+	who, _ := users.Of(ctx)
+	switch {
+	case who.User == nil:
+		return nil, api.Problem(http.StatusConflict, "the user that readthru runs as has no password")
+	case who.Scope != users.ScopeDashboard || who.ByToken():
+		return nil, api.Problem(http.StatusForbidden, "sign in by a link of an administrator, or with the password that "+
+			"you have, to choose one")
+	}
+	if who.User.PasswordHash != "" {
+		from, _ := journal.AskerOf(ctx)
+		_, err := s.o.Users.SignIn(ctx, net.JoinHostPort(from.Client, "0"), who.Name(), in.Current, users.ScopeDashboard)
+		locked, isLocked := errors.AsType[*users.LockedError](err)
+		switch {
+		case isLocked:
+			e := api.NewError(http.StatusTooManyRequests, api.CodeGuesses, locked.Error())
+			e.Wait = locked.Wait
+			return nil, e
+		case err != nil || users.IsToken(in.Current):
+			return nil, api.Problem(http.StatusForbidden, "this is not your present password")
+		}
+	}
+	if in.Password == "" {
+		return nil, api.Problem(http.StatusBadRequest, "the new password is empty")
+	}
+	set, err := setter(api.UserFields{Password: &in.Password})
+	if err != nil {
+		return nil, err
+	}
+	u, err := s.changeOne(who.Name(), func(u *users.User) error { set(u); return nil })
+	if err != nil {
+		return nil, err
+	}
+	return new(infoOf(u)), nil
 }
 
 // changeOne changes a user of the store, with a time of the change that is later than the one before, since nodes of a

@@ -1,7 +1,9 @@
 package operate
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/cmd/readthru/internal/command"
+	"github.com/readthru/readthru/cmd/readthru/internal/daemon"
 	"github.com/readthru/readthru/cmd/readthru/internal/terminal"
 	"github.com/readthru/readthru/internal/users"
 )
@@ -45,7 +48,15 @@ func (p *program) usersCommand() *cli.Command {
 			},
 			{
 				Name: "set", Usage: "change role, mode or limits of a user", ArgsUsage: "NAME",
-				Flags: append(slices.Clone(fields), command.JSONFlag()), Action: p.usersSet,
+				Flags: append(slices.Clone(fields),
+					&cli.BoolFlag{Name: "disabled", Usage: "let the user do nothing; --disabled=false ends that"},
+					&cli.BoolFlag{Name: "password", Usage: "set the password for the dashboard: the first line of standard input"},
+					command.JSONFlag()),
+				Action: p.usersSet,
+			},
+			{
+				Name: "link", Usage: "print a link by which a user signs in to the dashboard, once, within a day",
+				ArgsUsage: "NAME", Flags: []cli.Flag{command.JSONFlag()}, Action: p.usersLink,
 			},
 			{
 				Name: "token", Usage: "make another token of a user, and print it; it is shown this once", ArgsUsage: "NAME",
@@ -81,6 +92,9 @@ func userFields(c *cli.Context) (f api.UserFields) {
 	if c.IsSet("tokens-per-day") {
 		f.TokensPerDay = new(c.Int64("tokens-per-day"))
 	}
+	if c.IsSet("disabled") {
+		f.Disabled = new(c.Bool("disabled"))
+	}
 	return f
 }
 
@@ -97,7 +111,7 @@ func (p *program) usersList(list *api.UserList) error {
 	var rows [][]string
 	for _, u := range list.Users {
 		row := []string{
-			u.Name, u.Source, terminal.OrDash(u.Role), terminal.OrDash(u.Mode), limitText(u.Limits.RequestsPerMinute),
+			u.Name, u.Source, roleText(&u), terminal.OrDash(u.Mode), limitText(u.Limits.RequestsPerMinute),
 			limitText(u.Limits.TokensPerDay),
 		}
 		if len(u.Tokens) == 0 {
@@ -108,6 +122,14 @@ func (p *program) usersList(list *api.UserList) error {
 		}
 	}
 	return p.Table([]string{"NAME", "FROM", "ROLE", "MODE", "REQUESTS/MIN", "TOKENS/DAY", "TOKEN", "SCOPES"}, rows)
+}
+
+// roleText returns the role of a user, and whether it counts.
+func roleText(u *api.UserInfo) string {
+	if u.Disabled {
+		return u.Role + " (disabled)"
+	}
+	return terminal.OrDash(u.Role)
 }
 
 func limitText(n int64) string {
@@ -151,14 +173,51 @@ func (p *program) usersSet(c *cli.Context) error {
 		return err
 	}
 	fields := userFields(c)
+	if c.Bool("password") {
+		password, err := p.readPassword()
+		if err != nil {
+			return fmt.Errorf("read the password: %w", err)
+		}
+		fields.Password = &password
+	}
 	if fields == (api.UserFields{}) {
-		return terminal.Usagef("name what to change: --role, --mode, --requests-per-minute or --tokens-per-day")
+		return terminal.Usagef("name what to change: --role, --mode, --requests-per-minute, --tokens-per-day, --disabled " +
+			"or --password")
 	}
 	return command.Show(p.Program, c, func(b *api.Client) (*api.UserInfo, error) {
 		return b.ChangeUser(c.Context, api.UserChange{Name: name, UserFields: fields})
 	}, func(u *api.UserInfo) error {
-		return p.Print(fmt.Sprintf("%s: role %s, mode %s, requests per minute %s, tokens per day %s\n", u.Name, u.Role,
+		return p.Print(fmt.Sprintf("%s: role %s, mode %s, requests per minute %s, tokens per day %s\n", u.Name, roleText(u),
 			terminal.OrDash(u.Mode), limitText(u.Limits.RequestsPerMinute), limitText(u.Limits.TokensPerDay)))
+	})
+}
+
+// usersLink prints a link by which a user signs in, for an administrator to pass on.
+func (p *program) usersLink(c *cli.Context) error {
+	name, err := command.OneArg(c.Args().Slice(), "NAME")
+	if err != nil {
+		return err
+	}
+	s, err := p.Load()
+	if err != nil {
+		return err
+	}
+	d := daemon.Find(c.Context, s.DataDir)
+	if d == nil {
+		return terminal.WithHint(errors.New("no daemon runs"), `start one with "readthru serve"`)
+	}
+	site := "http://" + d.Admin
+	if s.Admin.TLS.Cert != "" {
+		site = "https://" + d.Admin
+	}
+	if _, port, err := net.SplitHostPort(d.Admin); err == nil && len(s.Admin.Hosts) > 0 {
+		site = strings.TrimSuffix(site, d.Admin) + net.JoinHostPort(s.Admin.Hosts[0], port)
+	}
+	return command.Show(p.Program, c, func(b *api.Client) (*api.SigninLink, error) {
+		return b.UserLink(c.Context, name)
+	}, func(link *api.SigninLink) error {
+		p.Note("whoever opens this link is %s; it works once, within a day and until the daemon ends:", name)
+		return p.Print(site + link.Path + "\n")
 	})
 }
 
