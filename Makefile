@@ -27,17 +27,24 @@ quick: export TMPDIR := $(or $(TMPDIR),$(shell df -Pm /dev/shm 2>/dev/null | awk
 # -trimpath, what one clone compiled serves another one. internal/e2e has no short tests; vet reads its code. A third
 # package uses the processor while tests of the other two wait for the end of a connection or a process.
 quick: ## what every commit must pass: format, vet, and tests without race detector, browsers, clients and servers
-	@$(FORMATTED)
-	go vet -trimpath ./...
-	go test -trimpath -toolexec 'env GOGC=400' -p 3 -vet=off -short $$(go list ./... | grep -v /internal/e2e)
+	@go vet -trimpath ./... & vet=$$!; ($(FORMATTED)) & format=$$!; packages=$$(go list ./... | grep -v /internal/e2e); \
+	go test -trimpath -toolexec 'env GOGC=400' -p 3 -vet=off -short $(LONGEST) $$packages; tests=$$?; \
+	wait $$vet || { echo "quick: go vet fails: see above"; exit 1; }; \
+	wait $$format || { echo "quick: the format is not right: see above"; exit 1; }; exit $$tests
 
 # Packages of arithmetic, and those whose tests drive programs of their own: the race detector would see nothing there, or
 # takes minutes for processes that do what other packages' tests do in one (./cmd/readthru/..., which make slow has under it).
-PURE = . ./agents ./api/server/memory ./cmd/readthru/... ./convert/... ./internal/botauth ./internal/clip ./internal/e2e/... ./internal/eventually ./internal/httpfield ./knowledge/analysis ./knowledge/outline ./knowledge/vector ./internal/markdown \
-	./knowledge/index/query ./knowledge/index/rank ./knowledge/index/segment ./internal/needs/... ./internal/packaging ./internal/payment ./internal/preference ./page ./internal/processor ./proxy/form ./proxy/preset ./proxy/strict ./internal/recipe ./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/webtest
+# Of ./internal/symbols it slows down the compiler of grammars tenfold, and sees the goroutines in tests of ./fetch.
+PURE = . ./agents ./api/server/memory ./cmd/readthru/... ./convert/... ./internal/botauth ./internal/clip \
+	./internal/e2e/... ./internal/eventually ./internal/httpfield ./internal/markdown ./internal/needs/... \
+	./internal/packaging ./internal/payment ./internal/preference ./internal/processor ./internal/recipe \
+	./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/symbols \
+	./internal/webtest ./knowledge/analysis ./knowledge/index/query ./knowledge/index/rank \
+	./knowledge/index/segment ./knowledge/outline ./knowledge/vector ./page ./proxy/form ./proxy/preset \
+	./proxy/strict
 # Packages under the race detector whose tests wait the longest: go test begins with what is named first, and at the end
 # nothing waits for one of them alone.
-LONGEST = ./render ./internal/fleet ./knowledge ./fetch ./store ./proxy ./api/server ./ui ./knowledge/index ./cache ./internal/symbols
+LONGEST = ./render ./internal/fleet ./knowledge ./fetch ./store ./proxy ./api/server ./ui ./knowledge/index ./cache
 # Tests that are brief under the race detector (needs.Brief, needs.Long), and their packages: they run in full without.
 FULL    = NoDamageStops CompactLeavesNothing KillLosesNothing AtAnyWriteOfAJob KilledProcessLoses RandomSequences \
 	DeathBeforeAnyWrite EveryDeathLeaves DoesNotFitLeavesNothing LargeDocumentIsOneChange \
@@ -67,7 +74,7 @@ slow: ## series that take long: faults, how deep requests run, hostile pages in 
 	for os in windows darwin; do GOOS=$$os go build -o /dev/null ./cmd/readthru || exit 1; done # it builds for other systems
 	READTHRU_ROUNDS=1 go test -count=1 -timeout 30m -run WhatAFleetPromises ./internal/e2e
 	READTHRU_POISON_FOR=5m go test -count=1 -timeout 30m -run RandomPoison ./internal/fleet
-	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./cmd/readthru/...
+	CGO_ENABLED=1 go test -race -count=1 -timeout 30m ./cmd/readthru/... ./internal/symbols
 	READTHRU_RACE_IN_FULL=1 CGO_ENABLED=1 \
 		go test -race -count=1 -timeout 1h -run "$$(echo $(FULL) | tr " " "|")" $(FULL_IN)
 	READTHRU_CACHE_MEMORY=0 go test -count=1 ./proxy ./internal/recording ./cmd/readthru/... ./internal/e2e # packages below the proxy know nothing of answers that are given again
