@@ -62,7 +62,7 @@ const policy = `
 	api                   → botauth
 	render                → page, httpfield
 	convert/chars, convert/guard →
-	convert/charset       → lazy
+	convert/charset       → lazy, convert/chars
 	convert/dom           → convert/chars, convert/guard
 	convert/formula, convert/footnote → convert/chars, convert/dom
 	convert/links         → page, convert/chars, convert/dom

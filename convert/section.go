@@ -70,7 +70,7 @@ func target(ctx context.Context, body *html.Node, id string) *html.Node {
 func blockOf(n, body *html.Node) *html.Node {
 	for n != body {
 		if !dom.IsBlock(n) && chars.Blank(dom.OneLine(n)) {
-			if next := nextElement(n); next != nil && dom.IsBlock(next) && chars.Blank(textBetween(n, next)) {
+			if next := dom.NextElement(n); next != nil && dom.IsBlock(next) && chars.Blank(textBetween(n, next)) {
 				n = next
 				continue
 			}
@@ -79,7 +79,7 @@ func blockOf(n, body *html.Node) *html.Node {
 			if !chars.Blank(dom.OneLine(n)) {
 				return n
 			}
-			if next := nextElement(n); next != nil {
+			if next := dom.NextElement(n); next != nil {
 				n = next
 				continue
 			}
@@ -87,16 +87,6 @@ func blockOf(n, body *html.Node) *html.Node {
 		n = n.Parent
 		if dom.Is(n, atom.Thead, atom.Tbody, atom.Tfoot) {
 			n = n.Parent
-		}
-	}
-	return nil
-}
-
-// nextElement returns, in search of a section's end, the next sibling of n that is an element, or nil.
-func nextElement(n *html.Node) *html.Node {
-	for s := n.NextSibling; s != nil; s = s.NextSibling {
-		if s.Type == html.ElementNode {
-			return s
 		}
 	}
 	return nil
@@ -115,7 +105,7 @@ func textBetween(from, to *html.Node) string {
 
 // emptyTerm reports whether a section's term of a definition list has no definition of its own and shares that of the
 // next term.
-func emptyTerm(n *html.Node) bool { return dom.Is(nextElement(n), atom.Dt) }
+func emptyTerm(n *html.Node) bool { return dom.Is(dom.NextElement(n), atom.Dt) }
 
 // following returns the elements of a section: n and its siblings up to the first for which end returns true. White
 // space between them is left out.

@@ -13,6 +13,8 @@ import (
 	"math"
 	"strings"
 	"sync"
+
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // maxWindow is how much of a text is looked at, in bytes: more than the header and the menus of a page. More text tells
@@ -140,7 +142,7 @@ func count(content []byte) *histogram {
 		h.high++
 		place := alone
 		switch {
-		case i > 0 && asciiLetter(content[i-1]), i+1 < len(content) && asciiLetter(content[i+1]):
+		case i > 0 && chars.Letter(content[i-1]), i+1 < len(content) && chars.Letter(content[i+1]):
 			place = adjoining
 		case i > 0 && content[i-1] >= 0x80, i+1 < len(content) && content[i+1] >= 0x80:
 			place = among
@@ -149,9 +151,6 @@ func count(content []byte) *histogram {
 	}
 	return h
 }
-
-// asciiLetter reports whether c is a letter of ASCII.
-func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // cost returns what the text costs in an encoding and language. It is the sum over all bytes beyond ASCII.
 func (h *histogram) cost(t *table) (bits float64) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // Colour is a colour of the screen; all parts are from 0 to 1. R, G and B are of sRGB, not premultiplied by A. The zero
@@ -93,7 +95,7 @@ var namedColours = func() map[string]uint32 {
 }()
 
 // colourFunctions are the functions that give a colour.
-var colourFunctions = wordSet(`rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix light-dark device-cmyk
+var colourFunctions = chars.Set(`rgb rgba hsl hsla hwb lab lch oklab oklch color color-mix light-dark device-cmyk
 	contrast-color alpha`)
 
 // ParseColour reads a colour in lower case. It is false for what it does not know, and for currentcolor. A colour of a

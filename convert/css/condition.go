@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // truth says of a condition where it holds and where it does not. What is not known is neither. So "not" of an unknown
@@ -125,7 +127,7 @@ func supported(declaration string) bool {
 
 // otherProperties are properties that style sheets ask for and that hide nothing. supported knows them, so that rules
 // for current browsers are read and those for old ones are not.
-var otherProperties = wordSet(`align-content align-items align-self appearance -webkit-appearance aspect-ratio
+var otherProperties = chars.Set(`align-content align-items align-self appearance -webkit-appearance aspect-ratio
 	backdrop-filter -webkit-backdrop-filter border-radius box-decoration-break -webkit-box-decoration-break box-shadow
 	box-sizing caret-color column-count columns cursor flex flex-direction flex-wrap flex-basis flex-grow
 	flex-shrink float font-family font-variant-numeric font-variation-settings font-weight gap grid grid-area

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // Number reads a CSS number with its unit. unit is what follows the digits, as it is written; it is not checked. value
@@ -68,7 +70,7 @@ func Fraction(value string) (n float64, ok bool) {
 
 // mathFunctions are the functions that give a number. Anchor functions are among them since they stand in place of a
 // length.
-var mathFunctions = wordSet(`calc -webkit-calc -moz-calc min max clamp abs sign round mod rem hypot sqrt pow exp log
+var mathFunctions = chars.Set(`calc -webkit-calc -moz-calc min max clamp abs sign round mod rem hypot sqrt pow exp log
 	sin cos tan asin acos atan atan2 env calc-size fit-content anchor anchor-size`)
 
 // Math reports whether value is an expression. The arguments are not read: valid takes an expression on trust.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // place counts the elements around an element, from 1: among all of its parent, and among those of its name.
@@ -131,4 +133,4 @@ func parseNth(s string) (a, b int, ok bool) {
 }
 
 // nths are the pseudo-classes that count siblings, and take a formula such as 2n+1.
-var nths = wordSet("nth-child nth-last-child nth-of-type nth-last-of-type")
+var nths = chars.Set("nth-child nth-last-child nth-of-type nth-last-of-type")

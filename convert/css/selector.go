@@ -3,6 +3,8 @@ package css
 import (
 	"slices"
 	"strings"
+
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // selector is one selector: compounds with combinators between them. It is parsed once, of a style sheet or of a
@@ -250,14 +252,14 @@ func (p *parser) cased(name string) string {
 
 // atRest are the pseudo-classes that hold for no element until somebody acts. Rules with them do not apply; they show
 // that hidden text appears when a reader acts ([Sheet.Toggled]).
-var atRest = wordSet(`hover focus active target focus-within focus-visible target-within target-current visited
+var atRest = chars.Set(`hover focus active target focus-within focus-visible target-within target-current visited
 	user-invalid user-valid out-of-range indeterminate autofill -webkit-autofill fullscreen -webkit-full-screen modal
 	popover-open picture-in-picture playing seeking buffering stalled current past future active-view-transition
 	interest-source interest-target state -webkit-drag`)
 
 // simple are the pseudo-classes without an argument that browsers know, so that selectors with them are not refused.
 // What match does not know of a page at rest holds for no element.
-var simple = wordSet(`root scope empty first-child last-child only-child first-of-type last-of-type only-of-type link
+var simple = chars.Set(`root scope empty first-child last-child only-child first-of-type last-of-type only-of-type link
 	any-link -webkit-any-link checked disabled enabled required optional read-only read-write default placeholder-shown
 	valid invalid in-range defined open paused muted volume-locked local-link blank`)
 

@@ -2,6 +2,8 @@ package css
 
 import (
 	"strings"
+
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // longhands returns the properties that a property sets: itself, or those for which it stands. Only longhands that
@@ -225,8 +227,8 @@ var sides = map[string][4]string{
 }
 
 // The keywords by which expandAnimation tells the parts of an animation apart.
-var fillModes, animationDirections = wordSet("forwards backwards both"),
-	wordSet("normal reverse alternate alternate-reverse")
+var fillModes, animationDirections = chars.Set("forwards backwards both"),
+	chars.Set("normal reverse alternate alternate-reverse")
 
 // timings are the other words of an animation that are no names.
-var timings = wordSet("ease linear ease-in ease-out ease-in-out step-start step-end running paused auto")
+var timings = chars.Set("ease linear ease-in ease-out ease-in-out step-start step-end running paused auto")

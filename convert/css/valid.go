@@ -1,13 +1,17 @@
 package css
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/readthru/readthru/convert/chars"
+)
 
 // maxValue is the size in bytes of the values that are read. Longer ones hold pictures. They are left out unread.
 const maxValue = 8 << 10
 
 // properties are the properties that can keep text from a reader's eyes, and those that say it is to appear.
 // Declarations of all others are passed over when a sheet is read.
-var properties = wordSet(`display visibility opacity font font-size line-height letter-spacing text-indent white-space
+var properties = chars.Set(`display visibility opacity font font-size line-height letter-spacing text-indent white-space
 	font-size-adjust zoom color background background-color background-image background-clip -webkit-text-fill-color
 	-webkit-text-stroke text-shadow -webkit-text-security mix-blend-mode position left right top bottom inset margin
 	margin-left margin-right margin-top margin-bottom transform translate scale rotate backface-visibility clip clip-path
@@ -36,43 +40,34 @@ var aliases = map[string]string{
 }
 
 // inheritedProperties are those of the properties that an element takes from its parent where nothing sets them.
-var inheritedProperties = wordSet(`visibility font-size line-height letter-spacing text-indent white-space
+var inheritedProperties = chars.Set(`visibility font-size line-height letter-spacing text-indent white-space
 	font-size-adjust color -webkit-text-fill-color -webkit-text-stroke text-shadow -webkit-text-security`)
-
-// wordSet returns the set of the words of a table of names.
-func wordSet(s string) map[string]bool {
-	set := map[string]bool{}
-	for word := range strings.FieldsSeq(s) {
-		set[word] = true
-	}
-	return set
-}
 
 // The tables of values by which valid refuses what browsers refuse: keywords for every property (wide), values of
 // display, keywords of single properties, the properties that are lengths, the words that stand for a length, and the
 // units of lengths.
 var (
-	wide     = wordSet("inherit initial unset revert revert-layer")
-	displays = wordSet(`none block inline inline-block flow flow-root flex inline-flex grid inline-grid table inline-table
+	wide     = chars.Set("inherit initial unset revert revert-layer")
+	displays = chars.Set(`none block inline inline-block flow flow-root flex inline-flex grid inline-grid table inline-table
 		table-row table-cell table-row-group table-header-group table-footer-group table-column table-column-group
 		table-caption list-item contents ruby ruby-text math run-in -webkit-box -webkit-inline-box -webkit-flex
 		-webkit-inline-flex grid-lanes inline-grid-lanes`)
 	keywords = map[string]map[string]bool{
-		"visibility":          wordSet("visible hidden collapse"),
-		"position":            wordSet("static relative absolute fixed sticky -webkit-sticky"),
-		"overflow-x":          wordSet("visible hidden clip scroll auto overlay"),
-		"overflow-y":          wordSet("visible hidden clip scroll auto overlay"),
-		"content-visibility":  wordSet("visible hidden auto"),
-		"backface-visibility": wordSet("visible hidden"),
-		"isolation":           wordSet("auto isolate"),
+		"visibility":          chars.Set("visible hidden collapse"),
+		"position":            chars.Set("static relative absolute fixed sticky -webkit-sticky"),
+		"overflow-x":          chars.Set("visible hidden clip scroll auto overlay"),
+		"overflow-y":          chars.Set("visible hidden clip scroll auto overlay"),
+		"content-visibility":  chars.Set("visible hidden auto"),
+		"backface-visibility": chars.Set("visible hidden"),
+		"isolation":           chars.Set("auto isolate"),
 	}
-	lengths = wordSet(`left right top bottom margin-left margin-right margin-top margin-bottom width height max-width
+	lengths = chars.Set(`left right top bottom margin-left margin-right margin-top margin-bottom width height max-width
 		max-height min-width min-height padding-top padding-bottom padding-left padding-right text-indent letter-spacing
 		font-size`)
-	lengthWords = wordSet(`auto none normal min-content max-content fit-content stretch -webkit-fill-available
+	lengthWords = chars.Set(`auto none normal min-content max-content fit-content stretch -webkit-fill-available
 		-webkit-min-content -webkit-max-content -webkit-fit-content xx-small x-small small medium large x-large xx-large
 		xxx-large smaller larger each-line hanging math`)
-	units = wordSet(`px em rem ex rex ch rch cap rcap ic ric lh rlh vw vh vi vb vmin vmax svw svh svi svb svmin svmax lvw
+	units = chars.Set(`px em rem ex rex ch rch cap rcap ic ric lh rlh vw vh vi vb vmin vmax svw svh svi svb svmin svmax lvw
 		lvh lvi lvb lvmin lvmax dvw dvh dvi dvb dvmin dvmax cqw cqh cqi cqb cqmin cqmax cm mm q in pt pc %`)
 )
 

@@ -324,3 +324,33 @@ func Rows(table *html.Node) []*html.Node {
 	}
 	return rows
 }
+
+// FirstElement returns the first child of n that is an element, or nil.
+func FirstElement(n *html.Node) *html.Node {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode {
+			return c
+		}
+	}
+	return nil
+}
+
+// LastElement returns the last child of n that is an element, or nil.
+func LastElement(n *html.Node) *html.Node {
+	for c := n.LastChild; c != nil; c = c.PrevSibling {
+		if c.Type == html.ElementNode {
+			return c
+		}
+	}
+	return nil
+}
+
+// NextElement returns the next sibling of n that is an element, or nil.
+func NextElement(n *html.Node) *html.Node {
+	for s := n.NextSibling; s != nil; s = s.NextSibling {
+		if s.Type == html.ElementNode {
+			return s
+		}
+	}
+	return nil
+}

@@ -6,6 +6,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/readthru/readthru/convert/chars"
 )
 
 // mostUnshown is how many letters in words of a formula's source its picture may lack: names of colours, labels and
@@ -62,7 +64,7 @@ func texWords(tex string) (words []string) {
 		switch c := tex[i]; {
 		case c == '\\':
 			begun := i + 1
-			for i++; i < len(tex) && asciiLetter(tex[i]); i++ {
+			for i++; i < len(tex) && chars.Letter(tex[i]); i++ {
 			}
 			if named[tex[begun:i]] {
 				if end := strings.IndexByte(tex[i:], '}'); end >= 0 {
@@ -72,9 +74,9 @@ func texWords(tex string) (words []string) {
 			if i == begun {
 				i++
 			}
-		case asciiLetter(c):
+		case chars.Letter(c):
 			begun := i
-			for i < len(tex) && asciiLetter(tex[i]) {
+			for i < len(tex) && chars.Letter(tex[i]) {
 				i++
 			}
 			if i-begun >= 3 {
@@ -93,6 +95,3 @@ var named = map[string]bool{
 	"eqref": true, "class": true, "cssId": true, "style": true, "href": true, "require": true, "definecolor": true,
 	"hspace": true, "vspace": true, "rule": true, "fontfamily": true, "mathchoice": true, "enclose": true,
 }
-
-// asciiLetter reports whether c is a letter of ASCII.
-func asciiLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

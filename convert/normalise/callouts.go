@@ -73,7 +73,7 @@ func callout(n *html.Node) string {
 			kind, box = k, box || own
 		}
 	}
-	if dom.Is(n, atom.Details) && kind != "" && dom.Is(firstElement(n), atom.Summary) {
+	if dom.Is(n, atom.Details) && kind != "" && dom.Is(dom.FirstElement(n), atom.Summary) {
 		return kind
 	}
 	if titled && !box || dom.HasClass(n, "callout", "alert") && !dom.HasClass(n, "admonition", "theme-admonition") {
@@ -126,7 +126,7 @@ func calloutKind(word string) (kind string, box bool) {
 // whose class is in capitals (DocFX) it may say so in any language, and be a heading. It returns nil if there is none.
 // Something must follow it: a paragraph "Note" that is all of its box is no label.
 func calloutLabel(n *html.Node, kind string) *html.Node {
-	label := firstElement(n)
+	label := dom.FirstElement(n)
 	if label == nil || label.NextSibling == nil || !dom.OpensParent(label) {
 		return nil
 	}
@@ -150,26 +150,6 @@ func calloutName(own string) string {
 		return "NOTE"
 	}
 	return strings.ToUpper(own)
-}
-
-// firstElement returns the first child of n that is an element, or nil.
-func firstElement(n *html.Node) *html.Node {
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.Type == html.ElementNode {
-			return c
-		}
-	}
-	return nil
-}
-
-// lastElement returns the last child of n that is an element, or nil.
-func lastElement(n *html.Node) *html.Node {
-	for c := n.LastChild; c != nil; c = c.PrevSibling {
-		if c.Type == html.ElementNode {
-			return c
-		}
-	}
-	return nil
 }
 
 // calloutTitle returns the element that holds a callout's own title, or nil. Asciidoctor and Docutils name a paragraph
@@ -205,13 +185,13 @@ func openCallouts(body *html.Node) {
 // iconTable returns the table that is all of n and shows a callout: an icon in the first cell, a title in the head of
 // the first row, and the text below it. Otherwise it returns nil. DocBook's style sheets write callouts so.
 func iconTable(n *html.Node) *html.Node {
-	table := firstElement(n)
+	table := dom.FirstElement(n)
 	if !dom.Is(table, atom.Table) || len(dom.OneLine(table)) != len(dom.OneLine(n)) {
 		return nil
 	}
 	rows := dom.Rows(table)
-	if len(rows) != 2 || dom.HasText(firstElement(rows[0])) || !dom.Contains(rows[0], atom.Img) ||
-		!dom.Contains(rows[0], atom.Th) || !dom.Is(firstElement(rows[1]), atom.Td) {
+	if len(rows) != 2 || dom.HasText(dom.FirstElement(rows[0])) || !dom.Contains(rows[0], atom.Img) ||
+		!dom.Contains(rows[0], atom.Th) || !dom.Is(dom.FirstElement(rows[1]), atom.Td) {
 		return nil
 	}
 	return table
@@ -244,7 +224,7 @@ func normaliseCallout(n *html.Node, kind string) {
 		dom.Replace(table, text)
 	}
 	if title == nil && dom.Is(n, atom.Details) {
-		title = firstElement(n)
+		title = dom.FirstElement(n)
 	}
 	if title == nil {
 		title = calloutLabel(n, kind)

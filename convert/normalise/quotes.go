@@ -97,12 +97,12 @@ func quotedCells(table *html.Node) (line, cell *html.Node) {
 	if len(rows) == 0 || len(rows) > 2 {
 		return nil, nil
 	}
-	cell = firstElement(rows[len(rows)-1])
-	if !dom.Is(cell, atom.Td) || cell != lastElement(cell.Parent) {
+	cell = dom.FirstElement(rows[len(rows)-1])
+	if !dom.Is(cell, atom.Td) || cell != dom.LastElement(cell.Parent) {
 		return nil, nil
 	}
 	if len(rows) == 2 {
-		if line = firstElement(rows[0]); dom.HasClass(cell, "quote") && line != nil && line == lastElement(rows[0]) {
+		if line = dom.FirstElement(rows[0]); dom.HasClass(cell, "quote") && line != nil && line == dom.LastElement(rows[0]) {
 			return line, cell
 		}
 		return nil, nil
@@ -113,8 +113,8 @@ func quotedCells(table *html.Node) (line, cell *html.Node) {
 	if label := before(table); label != nil && dom.HasClass(label, "smallfont") && len(dom.OneLine(label)) < 20 {
 		return nil, cell
 	}
-	if first := firstElement(cell); dom.Is(first, atom.Div) && dom.Contains(first, atom.Strong) &&
-		dom.Is(lastElement(cell), atom.Div) && lastElement(cell) != first {
+	if first := dom.FirstElement(cell); dom.Is(first, atom.Div) && dom.Contains(first, atom.Strong) &&
+		dom.Is(dom.LastElement(cell), atom.Div) && dom.LastElement(cell) != first {
 		return nil, cell
 	}
 	return nil, nil
