@@ -7,30 +7,31 @@ import (
 )
 
 // Style sheets of many pages have hundreds of rules such as ".menu .item", each of which is asked of every item and
-// would be compared with all elements around it. A filter of the names around an element answers most of them at once.
+// would be compared with all its ancestors. A filter of the names of ancestors answers most of them at once.
 
-// filter is a Bloom filter of the ids and classes of an element and of all elements around it: 512 bits, two of them
-// for each name. It may say that a name is there which is not; then the selector is compared in full.
-type filter [8]uint64
+// nameFilter is a Bloom filter of the ids and classes of an element and of its ancestors: 512 bits, two of them for
+// each name. It may say that a name is there which is not; then the selector is compared in full.
+type nameFilter [8]uint64
 
-// add enters the hash of a name into the filter of elements around an element.
-func (f *filter) add(name uint32) {
+// add enters the hash of a name into a filter of an element and its ancestors.
+func (f *nameFilter) add(name uint32) {
 	f[name>>6&7] |= 1 << (name & 63)
 	f[name>>15&7] |= 1 << (name >> 9 & 63)
 }
 
-// has reports whether a name may be in f.
-func (f *filter) has(name uint32) bool {
+// has reports whether a name may be in f, a filter of an element and its ancestors.
+func (f *nameFilter) has(name uint32) bool {
 	return f[name>>6&7]>>(name&63)&1 != 0 && f[name>>15&7]>>(name>>9&63)&1 != 0
 }
 
 // full is a filter that has all names. It stands for elements whose names cannot be hashed so that equal ones have
 // equal hashes.
-var full = filter{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
+var full = nameFilter{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 
-// nameHash returns the hash of an id, with kind '#', or a class, with kind '.'. It is the same in either case, which
-// does not count in quirks mode. ascii is false for a name whose other characters may be equal to letters there. It is
-// FNV-1a, with its upper bits mixed into the lower ones, of which the filter takes its two places.
+// nameHash returns the hash by which filters of ancestors have an id, with kind '#', or a class, with kind '.'. It is
+// the same in either case, which does not count in quirks mode. ascii is false for a name whose other characters may be
+// equal to letters there. It is FNV-1a, with its upper bits mixed into the lower ones, of which the filter takes its
+// two places.
 func nameHash(kind byte, name string) (hash uint32, ascii bool) {
 	hash, ascii = (2166136261^uint32(kind))*16777619, true
 	for i := range len(name) {
@@ -44,8 +45,8 @@ func nameHash(kind byte, name string) (hash uint32, ascii bool) {
 	return hash ^ hash>>15, ascii
 }
 
-// outerNames returns the hashes of ids and classes that elements around the subject of s must have. They are hashed
-// once, when the rule is read. Only names beside ' ' and '>' count: a sibling's names are not around the subject.
+// outerNames returns the hashes of ids and classes that ancestors of the subject of s must have. They are hashed once,
+// when the rule is read. Only names beside ' ' and '>' count: a sibling is no ancestor of the subject.
 func (s *selector) outerNames() (names []uint32) {
 	for i := 1; i < len(s.chain); i++ {
 		if c := s.combinators[i-1]; c != ' ' && c != '>' {
@@ -63,14 +64,14 @@ func (s *selector) outerNames() (names []uint32) {
 	return names
 }
 
-// enclosing is an element and the names of it and of all around it. The line of them is a stack that follows the walk
-// over the page.
-type enclosing struct {
+// ancestor is an element with the names of it and of its own ancestors. The line of them is a stack that follows the
+// walk over the page.
+type ancestor struct {
 	node  *html.Node
-	names filter
+	names nameFilter
 }
 
-// near reports whether names, the hashes of a selector's outer names, may be those of elements around n. If it is false
+// near reports whether names, the hashes of a selector's outer names, may be those of ancestors of n. If it is false
 // the selector cannot match n, and no comparison is needed; the filter of the last n is kept, because many rules are
 // asked of one element.
 func (m *matcher) near(n *html.Node, names []uint32) bool {
@@ -85,12 +86,12 @@ func (m *matcher) near(n *html.Node, names []uint32) bool {
 	return true
 }
 
-// namesOf returns the names of n and of all elements around it. It keeps those of the last n and of what is around it,
-// from the outermost: elements are asked for in document order. The result is valid until the next call.
-func (m *matcher) namesOf(n *html.Node) *filter {
+// namesOf returns the names of n and of its ancestors. It keeps those of the last n and of its ancestors, from the
+// outermost: elements are asked for in document order. The result is valid until the next call.
+func (m *matcher) namesOf(n *html.Node) *nameFilter {
 	if n == nil || n.Type != html.ElementNode {
 		m.line = m.line[:0]
-		return &filter{}
+		return &nameFilter{}
 	}
 	for i := len(m.line) - 1; i >= 0; i-- {
 		if m.line[i].node == n && m.still(i) {
@@ -98,7 +99,7 @@ func (m *matcher) namesOf(n *html.Node) *filter {
 			return &m.line[i].names
 		}
 	}
-	e := enclosing{n, *m.namesOf(n.Parent)}
+	e := ancestor{n, *m.namesOf(n.Parent)}
 	for i := range n.Attr {
 		switch n.Attr[i].Key {
 		case "id":
@@ -113,8 +114,8 @@ func (m *matcher) namesOf(n *html.Node) *filter {
 	return &m.line[len(m.line)-1].names
 }
 
-// still reports whether the elements that are kept up to i are still one in another: the tree changes while it is asked
-// about.
+// still reports whether the ancestors that are kept up to i are still one in another: the tree changes while it is
+// asked about.
 func (m *matcher) still(i int) bool {
 	for ; i > 0; i-- {
 		if m.line[i].node.Parent != m.line[i-1].node {
@@ -125,9 +126,9 @@ func (m *matcher) still(i int) bool {
 	return parent == nil || parent.Type != html.ElementNode
 }
 
-// addName enters an id or a class of an element into its filter. In quirks mode a name with characters beyond ASCII
-// fills the whole filter: such names may be equal without having equal hashes.
-func (m *matcher) addName(f *filter, kind byte, name string) {
+// addName enters an id or a class of an element into its filter, which has those of its ancestors already. In quirks
+// mode a name with characters beyond ASCII fills the whole filter: such names may be equal without having equal hashes.
+func (m *matcher) addName(f *nameFilter, kind byte, name string) {
 	hash, ascii := nameHash(kind, name)
 	if f.add(hash); m.quirks && !ascii {
 		*f = full

@@ -183,9 +183,9 @@ func (s *Sheet) cascade(n *html.Node, rules []*rule, inline string, in windows, 
 	return values
 }
 
-// reverted returns the declaration to which "revert-layer" rolls c back: the best of the layers below that of c,
-// "revert" where there is none. Important declarations are not looked at. It takes one step; the caller repeats it
-// while the result reverts again.
+// reverted returns what the cascade has for a declaration c whose value is "revert-layer": the best of the layers below
+// that of c, "revert" where there is none. Important declarations are not looked at. It takes one step; the caller
+// repeats it while the result reverts again.
 func (s *Sheet) reverted(c candidate, rules []*rule, in windows) candidate {
 	below := candidate{name: c.name, value: "revert"}
 	floor := uint64(maxLayers) << layerShift
@@ -203,9 +203,9 @@ func (s *Sheet) reverted(c candidate, rules []*rule, in windows) candidate {
 	return below
 }
 
-// computed returns the value of a declaration with all it refers to. It is false when the property is as if it were not
-// set. anchor is the value of position-anchor. "revert" and "unset" count as if nothing were set. "inherit" is left to
-// package hidden, which knows the parent's styles.
+// computed returns the value of a declaration that won the cascade, with all it refers to. It is false when the
+// property is as if it were not set. anchor is the value of position-anchor. "revert" and "unset" count as if nothing
+// were set. "inherit" is left to package hidden, which knows the parent's styles.
 func (s *Sheet) computed(n *html.Node, c *candidate, anchor string) (value string, ok bool) {
 	value = s.anchored(c.value, anchor, s.treeOf(n, c.by))
 	if c.shorthand != "" {
@@ -233,18 +233,9 @@ func (s *Sheet) computed(n *html.Node, c *candidate, anchor string) (value strin
 	return value, value != ""
 }
 
-// treeOf returns the tree in which names of a declaration for n mean something: that of its rule, or of n's own style.
-// Names of @keyframes and of anchors are looked up in it.
-func (s *Sheet) treeOf(n *html.Node, by *rule) *html.Node {
-	if by != nil {
-		return by.tree
-	}
-	return s.trees[n]
-}
-
-// about returns the rules that hold for n in some window. They are looked up under n's id, each of its classes, its tag
-// and "*", and each of them is then compared in full. When the comparisons of the page are spent it returns what it
-// has.
+// about returns the rules of which the cascade for n is made: those that hold for n in some window. They are looked up
+// under n's id, each of its classes, its tag and "*", and each of them is then compared in full. When the comparisons
+// of the page are spent it returns what it has.
 func (s *Sheet) about(n *html.Node) (found []*rule) {
 	if len(s.rules) == 0 {
 		return nil
@@ -278,9 +269,9 @@ func (s *Sheet) about(n *html.Node) (found []*rule) {
 	return found
 }
 
-// holds reports whether the rule r applies to n. The questions that cost least come first: whether the rule has spent
-// its share, whether the names around n allow it, and only then the selector, the scope, and the style query of a
-// container.
+// holds reports whether the rule r applies to n, so that the cascade counts it. The questions that cost least come
+// first: whether the rule has spent its share, whether the names around n allow it, and only then the selector, the
+// scope, and the style query of a container.
 func (s *Sheet) holds(r *rule, n *html.Node) bool {
 	if r.costs > maxRuleSteps {
 		s.cut = true

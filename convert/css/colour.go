@@ -225,8 +225,8 @@ func relative(name, arguments string, depth int) (c Colour, ok bool) {
 	return c, ok && (known || c.A <= Faintest)
 }
 
-// spell puts a number in the place of a name in a value. A name within a longer name or before a parenthesis is left:
-// the "r" of "round(" is no channel.
+// spell puts a number in the place of the name of a channel in a colour that is made of another. A name within a longer
+// name or before a parenthesis is left: the "r" of "round(" is no channel.
 func spell(value, name string, n float64) string {
 	number := strconv.FormatFloat(n, 'f', 6, 64)
 	for i := 0; i+len(name) <= len(value); i++ {

@@ -162,8 +162,8 @@ func container(prelude string) (in windows, style string) {
 	return conditions(strings.ToLower(condition), mediaFeature, 0).yes, ""
 }
 
-// styled reports whether a style query, as in "--name: value" or "--name", holds for n. Of @container style() n is the
-// parent of the element that a rule is about.
+// styled reports whether the condition of a style query, as in "--name: value" or "--name", holds for n. Of @container
+// style() n is the parent of the element that a rule is about.
 func (s *Sheet) styled(n *html.Node, query string, depth int) bool {
 	name, want, hasValue := strings.Cut(query, ":")
 	value := s.custom(n, strings.TrimSpace(name), depth)

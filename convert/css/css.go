@@ -54,7 +54,7 @@ type Sheet struct {
 	properties    map[string]registered
 	begun         bool       // a rule of the sheet was read, so that no @import may follow
 	owner         *html.Node // the element round the style element that is read
-	scopes        map[*html.Node]*scope
+	variables     map[*html.Node]*variables
 	anchors       map[inTree]bool // names of boxes by which others are placed
 	substitutions int
 	best          candidates    // of the element whose styles are asked for

@@ -73,7 +73,8 @@ func Fraction(value string) (n float64, ok bool) {
 var mathFunctions = chars.Set(`calc -webkit-calc -moz-calc min max clamp abs sign round mod rem hypot sqrt pow exp log
 	sin cos tan asin acos atan atan2 env calc-size fit-content anchor anchor-size`)
 
-// Math reports whether value is an expression. The arguments are not read: valid takes an expression on trust.
+// Math reports whether value is an expression, such as calc(), of which a length is computed. The arguments are not
+// read: valid takes an expression on trust.
 func Math(value string) bool {
 	name, _, ok := strings.Cut(value, "(")
 	return ok && mathFunctions[name]
@@ -209,7 +210,7 @@ var functions = map[string]func(a, b float64) float64{
 	},
 }
 
-// stepped rounds a to a multiple of step. A step of 0 counts as 1.
+// stepped computes round() and the like of a length: it rounds a to a multiple of step. A step of 0 counts as 1.
 func stepped(a, step float64, round func(float64) float64) float64 {
 	if step == 0 {
 		step = 1
@@ -217,7 +218,7 @@ func stepped(a, step float64, round func(float64) float64) float64 {
 	return round(a/step) * step
 }
 
-// guess is a length in pixels in a box as wide as the window, for comparisons.
+// guess is the length in pixels that l has in a box as wide as the window, for comparisons.
 func (l Length) guess() float64 { return l.Px + l.Share*windowWidth }
 
 // unit returns the length that a number with a CSS unit is. Units of fonts are taken at usual proportions of the font's

@@ -24,9 +24,9 @@ type matcher struct {
 	quirks bool // classes and ids are compared without case
 	places map[*html.Node]place
 	had    map[had]bool
-	line   []enclosing // see namesOf
-	nearOf *html.Node  // the element whose outer names are in outer
-	outer  filter
+	line   []ancestor // see namesOf
+	nearOf *html.Node // the element whose outer names are in outer
+	outer  nameFilter
 	shadows
 }
 

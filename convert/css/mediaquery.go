@@ -94,8 +94,8 @@ func mediaFeature(name, inside string) truth {
 	return t
 }
 
-// has reports whether a window has a feature, as in "min-width: 600px" or "width >= 600px". The prefix -webkit- before
-// min- and max- is passed over. A name alone asks whether the feature is there at all.
+// has reports whether a window has a feature that a media query asks for, as in "min-width: 600px" or "width >= 600px".
+// The prefix -webkit- before min- and max- is passed over. A name alone asks whether the feature is there at all.
 func (w window) has(feature string) (is, known bool) {
 	if i := strings.IndexAny(feature, "<>="); i >= 0 {
 		return w.hasRange(feature)
@@ -122,8 +122,8 @@ func (w window) has(feature string) (is, known bool) {
 	return is, known
 }
 
-// hasRange reads "width >= 600px", "600px <= width" and "300px < width < 600px". It is unknown if one side is no
-// measure and no quantity (Media Queries Level 4, range context).
+// hasRange reads a feature of a media query that is a range: "width >= 600px", "600px <= width" and "300px < width <
+// 600px". It is unknown if one side is no measure and no quantity (Media Queries Level 4, range context).
 func (w window) hasRange(feature string) (is, known bool) {
 	var parts []string
 	var operators []string
@@ -165,7 +165,7 @@ func (w window) hasRange(feature string) (is, known bool) {
 	return is, true
 }
 
-// value returns a measure of the window, or a quantity. These are the two sides of a comparison.
+// value returns what stands on one side of a comparison in a media query: a measure of the window, or a quantity.
 func (w window) value(s string) (float64, bool) {
 	if has, ok := w.measure(s); ok {
 		return has, true
@@ -216,8 +216,8 @@ func quantity(s string) (float64, bool) {
 	return l.Px, ok && l.Share == 0
 }
 
-// is reports whether the window has a feature that is a word; without a value, whether it has any but "none". known is
-// false for features that this package does not know.
+// is reports whether the window has a feature of a media query that is a word; without a value, whether it has any but
+// "none". known is false for features that this package does not know.
 func (w window) is(name, value string) (is, known bool) {
 	var has string
 	switch name {

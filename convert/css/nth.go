@@ -17,7 +17,8 @@ func (p *pseudo) counts() bool {
 	return nths[p.name] || strings.HasSuffix(p.name, "-child") || strings.HasSuffix(p.name, "-of-type")
 }
 
-// nth reports whether n has the place that p asks for. It is false for an element without a parent.
+// nth reports whether n has the place among its siblings that p, such as :nth-child, asks for. It is false for an
+// element without a parent.
 func (m *matcher) nth(p *pseudo, n *html.Node) bool {
 	if n.Parent == nil {
 		return false
@@ -49,7 +50,7 @@ func (m *matcher) nth(p *pseudo, n *html.Node) bool {
 	return p.counted(at.lastOfType)
 }
 
-// counted reports whether i is a·n+b for some n from 0 on.
+// counted reports whether i, a place among siblings, is a·n+b for some n from 0 on, as in :nth-child(an+b).
 func (p *pseudo) counted(i int32) bool {
 	rest := int(i) - p.b
 	if p.a == 0 {
@@ -76,7 +77,8 @@ func (m *matcher) nthOf(p *pseudo, n *html.Node) bool {
 	return p.counted(count)
 }
 
-// place returns the place of n. The places of all its siblings are found at once. n must have a parent.
+// place returns the place that n has among its siblings, for :nth-child and the like. The places of all of them are
+// found at once. n must have a parent.
 func (m *matcher) place(n *html.Node) place {
 	if at, known := m.places[n]; known {
 		return at
@@ -102,7 +104,8 @@ func (m *matcher) place(n *html.Node) place {
 	return m.places[n]
 }
 
-// parseNth reads an+b, odd, even or a number. ok is false for what is none of these, and for numbers beyond a million.
+// parseNth reads the argument of :nth-child and the like: an+b, odd, even or a number. ok is false for what is none of
+// these, and for numbers beyond a million.
 func parseNth(s string) (a, b int, ok bool) {
 	s = strings.Join(strings.Fields(s), "")
 	switch s {

@@ -59,7 +59,8 @@ func (s *Sheet) scoped(r *rule, n *html.Node) (is bool) {
 	return is
 }
 
-// limited reports whether n lies in a limit of an extent, below its root. The limit itself is out of the scope, too.
+// limited reports whether n lies in a limit of a @scope rule, below its root. The limit itself is out of the scope,
+// too.
 func (s *Sheet) limited(x *extent, n, root *html.Node) bool {
 	for e := n; e != nil && e != root; e = e.Parent {
 		if s.any(x.to, e, nil) {

@@ -142,8 +142,8 @@ func (p *parser) selector(s string, parents []*selector) *selector {
 	return r
 }
 
-// added adds two specificities; each part ends at 255. A carry from many tags into classes would let a long selector
-// win over one with a class.
+// added adds two specificities of selectors; each part ends at 255. A carry from many tags into classes would let a
+// long selector win over one with a class.
 func added(a, b int) (sum int) {
 	for _, shift := range []int{0, 8, 16} {
 		sum |= min(255, a>>shift&255+b>>shift&255) << shift
@@ -241,8 +241,8 @@ func (p *parser) parent(parents []*selector) pseudo {
 	return parentReference(parents)
 }
 
-// cased returns a class or an id as it is compared: without case in pages of the old kind. The names in the page are
-// put through the same when they are compared.
+// cased returns a class or an id of a selector as it is compared: without case in pages of the old kind. The names in
+// the page are put through the same when they are compared.
 func (p *parser) cased(name string) string {
 	if p.quirks {
 		return strings.ToLower(name)
@@ -343,7 +343,8 @@ func (p *parser) pseudo(c *compound, s string, parents []*selector, of *selector
 	return s, true
 }
 
-// orNone returns the parents for an argument that names them: a selector in an argument is not relative.
+// orNone returns parents, the outer rule's selectors, for an argument of a pseudo-class that names them by &, else nil:
+// a selector in an argument is not relative.
 func orNone(parents []*selector, argument string) []*selector {
 	if strings.Contains(argument, "&") {
 		return parents

@@ -33,7 +33,8 @@ const (
 	fromOuter // from outside of the shadow root that the element is in
 )
 
-// from says where the rules come from that have this subject. c is the subject of a selector.
+// from says, of a subject c, from where its rules come: from the shadow root of which it is the host or fills a slot,
+// from its own tree, or from outside of its shadow root.
 func (c *compound) from() int {
 	switch {
 	case c.host || c.slotted != nil:
@@ -62,8 +63,8 @@ func (m *matcher) reaches(c *compound, n *html.Node) bool {
 	return m.trees[n] == m.tree
 }
 
-// parent returns the element round n in the tree of the rule at hand, or its host. Elements of other trees between them
-// are passed over: they stand there since slots were filled.
+// parent returns the element round n in the tree of the rule at hand; for the outermost of a shadow root, its host.
+// Elements of other trees between them are passed over: they stand there since slots were filled.
 func (m *matcher) parent(n *html.Node) *html.Node {
 	p := n.Parent
 	for m.trees != nil && p != nil && m.trees[p] != m.tree && m.hosts[m.tree] != p {
@@ -72,7 +73,8 @@ func (m *matcher) parent(n *html.Node) *html.Node {
 	return p
 }
 
-// within calls f as for a rule of the tree that n is in. It restores the rule's own tree before it returns.
+// within calls f as for a rule of the tree, such as a shadow root, that n is in. It restores the rule's own tree before
+// it returns.
 func (m *matcher) within(n *html.Node, f func() bool) bool {
 	tree := m.tree
 	m.tree = m.trees[n]
@@ -124,4 +126,13 @@ func (m *matcher) hostOfPart(c *compound, n *html.Node) *html.Node {
 		}
 	}
 	return m.hosts[m.trees[n]]
+}
+
+// treeOf returns the tree, the document or a shadow root, in which names of a declaration for n mean something: that of
+// its rule, or of n's own style. Names of @keyframes and of anchors are looked up in it.
+func (s *Sheet) treeOf(n *html.Node, by *rule) *html.Node {
+	if by != nil {
+		return by.tree
+	}
+	return s.trees[n]
 }

@@ -183,8 +183,8 @@ func replaceComments(css, with string) string {
 	return b.String()
 }
 
-// split yields the parts of a value between the separators that stand outside strings and brackets, trimmed. Of an
-// empty value it yields one empty part. The separator may be several bytes; each of them separates.
+// split yields the parts of a value of CSS between the separators that stand outside strings and brackets, trimmed. Of
+// an empty value it yields one empty part. The separator may be several bytes; each of them separates.
 func split(value, separator string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; ; {
@@ -197,8 +197,8 @@ func split(value, separator string) iter.Seq[string] {
 	}
 }
 
-// words yields the words of a value. A function with its arguments is one word. Words are parted by white space alone:
-// "1px/2px" is one word, and a comma stays with the word before it. Comments must be gone already.
+// words yields the words of a value of CSS. A function with its arguments is one word. Words are parted by white space
+// alone: "1px/2px" is one word, and a comma stays with the word before it. Comments must be gone already.
 func words(value string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := 0; i < len(value); {
@@ -226,8 +226,8 @@ func words(value string) iter.Seq[string] {
 	}
 }
 
-// call splits a function into its name and its arguments. It is false for what is no single function. A function that
-// is still open at the end of the value is taken as closed there, as browsers close what the end of a sheet leaves
+// call splits a function of CSS into its name and its arguments. It is false for what is no single function. A function
+// that is still open at the end of the value is taken as closed there, as browsers close what the end of a sheet leaves
 // open.
 func call(value string) (name, arguments string, ok bool) {
 	open := strings.IndexByte(value, '(')
@@ -248,8 +248,8 @@ func nameByte(c byte) bool {
 	return c >= 0x80 || c == '-' || c == '_' || chars.Letter(c) || c >= '0' && c <= '9'
 }
 
-// cutName reads a name from the start of s, its escapes undone. The name is "" where s begins with no name; a digit may
-// begin one here, which browsers allow only behind "#". rest begins right behind the name.
+// cutName reads a name of CSS from the start of s, its escapes undone. The name is "" where s begins with no name; a
+// digit may begin one here, which browsers allow only behind "#". rest begins right behind the name.
 func cutName(s string) (name, rest string) {
 	end := 0
 	for end < len(s) && (nameByte(s[end]) || s[end] == '\\' && end+1 < len(s)) {
@@ -309,21 +309,21 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// Words yields the words of a value. A function with its arguments is one word. Package hidden reads values of several
-// words by it, such as those of transform, filter and mask-size.
+// Words yields the words of a value of CSS. A function with its arguments is one word. Package hidden reads values of
+// several words by it, such as those of transform, filter and mask-size.
 func Words(value string) iter.Seq[string] { return words(value) }
 
-// List yields the parts of a value between commas. Package hidden reads the arguments of functions by it; commas in
-// inner functions part nothing.
+// List yields the parts of a value of CSS between commas. Package hidden reads the arguments of functions by it; commas
+// in inner functions part nothing.
 func List(value string) iter.Seq[string] { return split(value, ",") }
 
-// Parts yields the words of a value and those in its functions, a colour in one piece. Package hidden looks by it for
-// colours within gradients and shadows. What nests in more than eight functions is left out.
+// Parts yields the words of a value of CSS and those in its functions, a colour in one piece. Package hidden looks by
+// it for colours within gradients and shadows. What nests in more than eight functions is left out.
 func Parts(value string) iter.Seq[string] {
 	return func(yield func(string) bool) { parts(value, 0, yield) }
 }
 
-// parts does the work of [Parts] for the functions within a value. It is false when yield wants no more.
+// parts does the work of [Parts] for the functions within a value of CSS. It is false when yield wants no more.
 func parts(value string, depth int, yield func(string) bool) bool {
 	if depth > 8 {
 		return true

@@ -112,7 +112,7 @@ func valid(name, value string) bool {
 	return some
 }
 
-// displayed reports whether value is one of display: one keyword, or an outer and an inner one. Two keywords are the
+// displayed reports whether value is valid for display: one keyword, or an outer and an inner one. Two keywords are the
 // syntax of CSS Display Level 3, such as "inline flex"; "list-item" may be a third.
 func displayed(value string) bool {
 	count := 0

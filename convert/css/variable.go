@@ -37,10 +37,11 @@ func refers(value string) bool {
 // references are the functions that stand for other values.
 var references = [...]string{"var", "attr", "if", "env"}
 
-// scope holds the custom properties that are set on one element, and leads to those of the elements around it. Elements
-// that set none share the scope of their parent. own has them as they are written, known with all they refer to put in.
-type scope struct {
-	parent *scope
+// variables are the custom properties that are set on one element; parent leads to those of the elements around it.
+// Elements that set none share those of their parent. own has them as they are written, known with all they refer to
+// put in.
+type variables struct {
+	parent *variables
 	own    map[string]string
 	open   map[string]bool   // those that are being looked up
 	known  map[string]string // with all they refer to; "" for none
@@ -53,20 +54,20 @@ type registered struct {
 	inherits bool
 }
 
-// scopeOf returns the custom properties of n, which may be those of an element round it. It is nil when there are none.
-// The cascade decides between several declarations of one name, in the window of a laptop: custom properties are not
-// told apart by window. Scopes are kept for the life of the sheet.
-func (s *Sheet) scopeOf(n *html.Node) *scope {
+// variablesOf returns the custom properties of n, which may be those of an element round it. It is nil when there are
+// none. The cascade decides between several declarations of one name, in the window of a laptop: custom properties are
+// not told apart by window. They are kept for the life of the sheet.
+func (s *Sheet) variablesOf(n *html.Node) *variables {
 	if n == nil || n.Type != html.ElementNode {
 		return nil
 	}
-	if found, known := s.scopes[n]; known {
+	if found, known := s.variables[n]; known {
 		return found
 	}
-	if s.scopes == nil {
-		s.scopes = map[*html.Node]*scope{}
+	if s.variables == nil {
+		s.variables = map[*html.Node]*variables{}
 	}
-	outer := s.scopeOf(n.Parent)
+	outer := s.variablesOf(n.Parent)
 	weights, own := map[string]uint64{}, map[string]string{}
 	set := func(d *declaration, key uint64) {
 		if key >= weights[d.name] {
@@ -90,9 +91,9 @@ func (s *Sheet) scopeOf(n *html.Node) *scope {
 	}
 	found := outer
 	if len(own) > 0 {
-		found = &scope{parent: outer, own: own, of: n, open: map[string]bool{}, known: map[string]string{}}
+		found = &variables{parent: outer, own: own, of: n, open: map[string]bool{}, known: map[string]string{}}
 	}
-	s.scopes[n] = found
+	s.variables[n] = found
 	return found
 }
 
@@ -100,7 +101,7 @@ func (s *Sheet) scopeOf(n *html.Node) *scope {
 // and "" for one that refers to itself (CSS Custom Properties Level 1, dependency cycles). depth counts the references
 // that led here.
 func (s *Sheet) custom(n *html.Node, name string, depth int) string {
-	at := s.scopeOf(n)
+	at := s.variablesOf(n)
 	for r, is := s.properties[name]; at != nil; at = at.parent {
 		if is && !r.inherits && at.of != n {
 			break
@@ -217,8 +218,8 @@ func (s *Sheet) environment(n *html.Node, inside string, depth int) (string, boo
 	return s.substitute(n, strings.TrimSpace(inside[comma+1:]), depth+1)
 }
 
-// choose returns the value of if(condition: value; …; else: value). The first branch whose condition holds counts. It
-// is false where none does, and the property then is as if it were not set.
+// choose returns what if(condition: value; …; else: value) in a value stands for. The first branch whose condition
+// holds counts. It is false where none does, and the property then is as if it were not set.
 func (s *Sheet) choose(n *html.Node, inside string, depth int) (string, bool) {
 	for branch := range split(inside, ";") {
 		colon := until(branch, 0, ":")
