@@ -75,10 +75,10 @@ type Document struct {
 
 	warnings []string
 	unseen   hidden.Report
-	removed  page.Removed // what no reader of the page sees
-	pick     *pick        // what of the page is wanted; nil: all
-	recipes  []*Recipe    // that may be for the page
-	served   *serving     // what the first of them that is chooses; nil: none is
+	removed  page.Removed   // what no reader of the page sees
+	pick     *pick          // what of the page is wanted; nil: all
+	recipes  []*Recipe      // that may be for the page
+	served   *recipeServing // what the first of them that is chooses; nil: none is
 }
 
 // Parse decodes and parses content, from which any content coding must have been removed. u is the final URL and may be
@@ -186,7 +186,7 @@ func (d *Document) adopt(ctx context.Context, root *html.Node) {
 	d.body = body
 }
 
-// page returns what, when a page is converted, the choice of content needs to know of d.
+// page returns what of d the choice of content needs to know, when the page is converted.
 func (d *Document) page() judge.Page {
 	return judge.Page{Body: d.body, Kind: d.kind, Head: &d.head, Words: d.signs.Words}
 }
@@ -261,7 +261,7 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	}
 	// A section of a large page may reach over several parts, so that it is looked for in the markdown of all.
 	if o.Section != "" && d.rest != nil {
-		if found, err := d.headed(ctx, o); !errors.Is(err, ErrNoMatch) {
+		if found, err := d.sectionBySlug(ctx, o); !errors.Is(err, ErrNoMatch) {
 			return found, err
 		}
 	}
@@ -270,7 +270,7 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 	found := true
 	switch {
 	case d.body == nil && o.Section != "":
-		return d.headed(ctx, o)
+		return d.sectionBySlug(ctx, o)
 	case d.form != "" && d.body == nil && o.Selector != "":
 		return nil, fmt.Errorf("selector %q: %w", o.Selector, ErrNoMatch)
 	case d.form != "" && d.body == nil:
@@ -283,7 +283,7 @@ func (d *Document) Convert(ctx context.Context, o Options) (*Result, error) {
 			err = failed
 		}
 		if errors.Is(err, ErrNoMatch) && o.Section != "" {
-			return d.headed(ctx, o)
+			return d.sectionBySlug(ctx, o)
 		} else if errors.Is(err, ErrNoMatch) {
 			if d.rest == nil {
 				return nil, err

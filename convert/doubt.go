@@ -78,13 +78,13 @@ func DoubtMarkdown(md []byte) Doubt {
 }
 
 // DoubtAgainst compares markdown with the HTML of the same page. words is the number of visible words of the page.
-// Menus count among them and markdown rightly omits menus, so a quarter of the words is enough. html is the page as it
+// Menus count among them and markdown rightly omits menus, so a quarter of the words is enough. sent is the page as it
 // was sent.
-func DoubtAgainst(md, html []byte, words int) Doubt {
+func DoubtAgainst(md, sent []byte, words int) Doubt {
 	switch {
 	case 4*len(bytes.Fields(md)) < words:
 		return DoubtLess
-	case bytes.Count(md, []byte("```"))+bytes.Count(md, []byte("~~~")) < bytes.Count(html, []byte("<pre")):
+	case bytes.Count(md, []byte("```"))+bytes.Count(md, []byte("~~~")) < bytes.Count(sent, []byte("<pre")):
 		// A block has two fences: fewer fences than half of the page's blocks would need.
 		return DoubtTwin
 	}

@@ -19,11 +19,11 @@ const rememberedTargets = 24
 // to where one of the 24 links before it leads becomes its text: the picture, the name and the label of a card lead to
 // one place. Code, autolinks and bare URLs stay. If nothing changes, or if md is over 4 MiB, CompactLinks returns md
 // itself. It is the form of links called compact ([Options.Links]).
-func CompactLinks(md []byte, page *url.URL) []byte {
-	if page == nil || len(md) > maxRewrite {
+func CompactLinks(md []byte, self *url.URL) []byte {
+	if self == nil || len(md) > maxRewrite {
 		return md
 	}
-	self, host := links.OfPage(page), page.Scheme+"://"+page.Host
+	place, host := links.OfPage(self), self.Scheme+"://"+self.Host
 
 	type edit struct {
 		start, end int
@@ -46,7 +46,7 @@ func CompactLinks(md []byte, page *url.URL) []byte {
 			}
 			targets = append(targets, address)
 		}
-		if fragment, ok := strings.CutPrefix(address, self); ok {
+		if fragment, ok := strings.CutPrefix(address, place); ok {
 			edits = append(edits, edit{l.Start, l.End, "#" + fragment})
 			continue
 		}
@@ -70,8 +70,8 @@ func CompactLinks(md []byte, page *url.URL) []byte {
 	return out.Bytes()
 }
 
-// beginsBlock reports whether the text of a link that is to be compact could begin a heading, a list or a quotation
-// without its bracket. Such a link stays: without its bracket the text would change its meaning.
+// beginsBlock reports whether the text of a link in markdown that is to be compact could begin a heading, a list or a
+// quotation without its bracket. Such a link stays: without its bracket the text would change its meaning.
 func beginsBlock(md []byte, l *markdown.Link) bool {
 	line := md[bytes.LastIndexByte(md[:l.Begin], '\n')+1 : l.Begin]
 	text := md[l.TextStart:l.TextEnd]
@@ -121,9 +121,9 @@ func RelativeLinks(md []byte, resolve func(address string) *url.URL) []byte {
 	return b.Bytes()
 }
 
-// resolved returns the URL that resolve returns for an address. ok is false if the address stays as it is: a fragment,
-// an address with a scheme, and an address that resolve cannot resolve. What has a dot before its colon counts as a
-// host with its port, as "example.com:80".
+// resolved returns the URL that resolve returns for the address of a link in markdown. ok is false if the address stays
+// as it is: a fragment, an address with a scheme, and an address that resolve cannot resolve. What has a dot before its
+// colon counts as a host with its port, as "example.com:80".
 func resolved(address string, resolve func(string) *url.URL) (full string, ok bool) {
 	if address == "" || address[0] == '#' {
 		return "", false

@@ -27,9 +27,9 @@ const (
 // and counts its comparisons.
 type selector = cascadia.SelectorGroup
 
-// parseSelector reads a list of CSS selectors (level 3), at most 500 bytes long, each with at most three combinators
-// that search (a space or ~). Pseudo-classes that look into elements, such as :has, are refused. The error says what is
-// wrong with it, for the caller's user.
+// parseSelector reads the list of CSS selectors (level 3) by which a caller picks a part of a page, at most 500 bytes
+// long, each with at most three combinators that search (a space or ~). Pseudo-classes that look into elements, such as
+// :has, are refused. The error says what is wrong with it, for the caller's user.
 func parseSelector(s string) (selector, error) {
 	if len(s) > maxSelectorBytes {
 		return nil, fmt.Errorf("parse selector %.40q…: it is longer than %d bytes", s, maxSelectorBytes)
@@ -59,8 +59,8 @@ func parseSelector(s string) (selector, error) {
 	return group, nil
 }
 
-// searches counts the combinators of one selector that examine more than one element: spaces and ~ outside brackets.
-// Combinators in :not() count too. The others look at one element.
+// searches counts the combinators of a caller's selector that examine more than one element: spaces and ~ outside
+// brackets. Combinators in :not() count too. The others look at one element.
 func searches(s string) (n int) {
 	s = strings.Join(strings.Fields(s), " ")
 	for _, c := range []string{">", "+", "~"} {

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/net/html"
+
 	"github.com/readthru/readthru/convert/css"
+	"github.com/readthru/readthru/convert/dom"
 )
 
 // WarnRecipe says that a recipe is for the page, but its selectors match nothing on it: the page was converted as
@@ -185,3 +188,8 @@ func attributeName(s string) bool {
 
 // Name returns the recipe's name.
 func (r *Recipe) Name() string { return r.name }
+
+// found returns n, which an item's selector has matched, as a value of the field of a recipe that v selects.
+func (v valueSelector) found(n *html.Node) found {
+	return found{node: n, attr: dom.Attr(n, v.attr), text: v.attr == ""}
+}

@@ -50,10 +50,10 @@ func (u *RecipeUse) String() string {
 	return text
 }
 
-// serving is what a recipe chose of a page, in the elements of the page. They are found before elements are rewritten,
-// since selectors are written for the page as it is sent, and used afterwards, so that text that no reader sees is
-// gone.
-type serving struct {
+// recipeServing is what a recipe chose of a page, in the elements of the page. They are found before elements are
+// rewritten, since selectors are written for the page as it is sent, and used afterwards, so that text that no reader
+// sees is gone.
+type recipeServing struct {
 	*Recipe
 	content  []*html.Node
 	items    []*helping
@@ -84,7 +84,7 @@ type found struct {
 
 // serve finds what the first recipe that is for the page chooses of it; nil if none is. Recipes are in the caller's
 // order. A recipe whose selectors cost too much is noted in overflow, and chooses nothing.
-func serve(ctx context.Context, root *html.Node, recipes []*Recipe) *serving {
+func serve(ctx context.Context, root *html.Node, recipes []*Recipe) *recipeServing {
 	for _, r := range recipes {
 		f := css.NewFinder(recipeSteps)
 		if r.given["has"] && dom.Find(root, func(n *html.Node) bool {
@@ -93,7 +93,7 @@ func serve(ctx context.Context, root *html.Node, recipes []*Recipe) *serving {
 		}) == nil {
 			continue
 		}
-		s := &serving{Recipe: r, of: map[*html.Node]*helping{}, dropped: map[*html.Node]bool{}}
+		s := &recipeServing{Recipe: r, of: map[*html.Node]*helping{}, dropped: map[*html.Node]bool{}}
 		s.walk(ctx, f, root, nil, false)
 		s.overflow = f.Spent() || len(s.items) > maxRecipeItems
 		return s
@@ -103,7 +103,7 @@ func serve(ctx context.Context, root *html.Node, recipes []*Recipe) *serving {
 
 // walk matches the recipe's selectors with the elements below n. in is the innermost item around n, nil outside of
 // items; inContent says that an element of the content is around. What the recipe drops is not looked into.
-func (s *serving) walk(ctx context.Context, f *css.Finder, n *html.Node, in *helping, inContent bool) {
+func (s *recipeServing) walk(ctx context.Context, f *css.Finder, n *html.Node, in *helping, inContent bool) {
 	for c := n.FirstChild; c != nil; c = c.NextSibling {
 		guard.Check(ctx)
 		if c.Type != html.ElementNode {
@@ -151,19 +151,14 @@ func (s *serving) walk(ctx context.Context, f *css.Finder, n *html.Node, in *hel
 
 // value notes c among the values of a part of the page, its title, author or date, if the recipe's selector for that
 // part matches. It keeps as many as a recipe may have fields.
-func (s *serving) value(f *css.Finder, list *[]found, v valueSelector, part string, c *html.Node) {
+func (s *recipeServing) value(f *css.Finder, list *[]found, v valueSelector, part string, c *html.Node) {
 	if s.given[part] && len(*list) < maxRecipeFields && f.Matches(v.Selectors, c) {
 		*list = append(*list, v.found(c))
 	}
 }
 
-// found returns n as a value of the field that v selects.
-func (v valueSelector) found(n *html.Node) found {
-	return found{node: n, attr: dom.Attr(n, v.attr), text: v.attr == ""}
-}
-
 // describe puts what the recipe says of the page into its metadata. A value that was removed as hidden says nothing.
-func (s *serving) describe(h *head.Head, root *html.Node) {
+func (s *recipeServing) describe(h *head.Head, root *html.Node) {
 	if title := s.first(s.title, root); title != "" {
 		h.Title = title
 	}
@@ -180,7 +175,7 @@ func (s *serving) describe(h *head.Head, root *html.Node) {
 func dayIn(text string) string { return cmp.Or(head.Date(text), head.WordedDate(text)) }
 
 // first returns the first value of a part of the page that is not empty.
-func (s *serving) first(list []found, root *html.Node) string {
+func (s *recipeServing) first(list []found, root *html.Node) string {
 	for _, f := range list {
 		if v := s.text(f, root); v != "" {
 			return v
@@ -190,7 +185,7 @@ func (s *serving) first(list []found, root *html.Node) string {
 }
 
 // text returns a value on one line. What was removed as hidden has none. Values end at maxFieldText characters.
-func (s *serving) text(f found, root *html.Node) string {
+func (s *recipeServing) text(f found, root *html.Node) string {
 	if !dom.Attached(f.node, root) {
 		return ""
 	}
@@ -203,7 +198,7 @@ func (s *serving) text(f found, root *html.Node) string {
 }
 
 // textBelow returns the text below n without what the recipe drops. Blocks in it are parted by spaces.
-func (s *serving) textBelow(n *html.Node) string {
+func (s *recipeServing) textBelow(n *html.Node) string {
 	var b strings.Builder
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
@@ -225,11 +220,11 @@ func (s *serving) textBelow(n *html.Node) string {
 
 // chooses reports whether the recipe itself says what the content is. One that only drops or describes leaves the
 // choice to the rules and the model.
-func (s *serving) chooses() bool { return s.given["content"] || s.given["item"] }
+func (s *recipeServing) chooses() bool { return s.given["content"] || s.given["item"] }
 
 // roots returns the elements to render in the place of what the rules would choose, and what the recipe did. It returns
 // no elements if the recipe matches nothing. Elements are copies: the page's own tree stays for other conversions.
-func (s *serving) roots(d *Document) ([]*html.Node, *RecipeUse) {
+func (s *recipeServing) roots(d *Document) ([]*html.Node, *RecipeUse) {
 	use := &RecipeUse{Name: s.name}
 	if s.overflow {
 		use.Missed = true
@@ -252,7 +247,7 @@ func (s *serving) roots(d *Document) ([]*html.Node, *RecipeUse) {
 
 // copied returns a copy of n without what the recipe drops and without items in it. Items that lie in another are
 // written on their own.
-func (s *serving) copied(n *html.Node) *html.Node {
+func (s *recipeServing) copied(n *html.Node) *html.Node {
 	c := &html.Node{
 		Type: n.Type, DataAtom: n.DataAtom, Data: n.Data, Namespace: n.Namespace,
 		Attr: slices.Clone(n.Attr),
@@ -268,7 +263,7 @@ func (s *serving) copied(n *html.Node) *html.Node {
 // list returns the title of the page and the items that the recipe chose, as elements to render: as sections if they
 // have a body, as nested comments if one lies in another or says how deep it is, else as a list. It notes in use how
 // many there are, and which fields none of them has.
-func (s *serving) list(d *Document, use *RecipeUse) []*html.Node {
+func (s *recipeServing) list(d *Document, use *RecipeUse) []*html.Node {
 	has := make([]bool, len(s.fields))
 	nested, sections := false, len(s.fields) == 0
 	for i := range s.fields {
@@ -334,7 +329,9 @@ func (s *serving) list(d *Document, use *RecipeUse) []*html.Node {
 // write writes the fields of an item into box: its title, a line of short fields, and its body. It returns how deep the
 // item is in its thread and whether it has a title, and notes in has which fields it has. sections says that items are
 // sections, whose title is a heading. A line joins its fields by " · ".
-func (s *serving) write(box *html.Node, h *helping, d *Document, has []bool, sections bool) (depth int, titled bool) {
+func (s *recipeServing) write(box *html.Node, h *helping, d *Document, has []bool, sections bool) (
+	depth int, titled bool,
+) {
 	depth = h.depth
 	line := dom.NewElement(atom.P)
 	var bodies []*html.Node
@@ -403,7 +400,7 @@ func (s *serving) write(box *html.Node, h *helping, d *Document, has []bool, sec
 
 // values returns the different values of a field, at most as many as a recipe has fields. root is the page's body:
 // values that are not in it any more were hidden.
-func (s *serving) values(list []found, root *html.Node) (values []string) {
+func (s *recipeServing) values(list []found, root *html.Node) (values []string) {
 	for _, f := range list {
 		if len(values) == maxRecipeFields {
 			break
@@ -438,7 +435,7 @@ func linked(title string, list []found, d *Document) *html.Node {
 
 // nextPage returns the address of the next page of the same content, if there is one. Which sites may be followed is
 // for the caller to decide.
-func (s *serving) nextPage(base *url.URL) *url.URL {
+func (s *recipeServing) nextPage(base *url.URL) *url.URL {
 	if s.next == "" || base == nil {
 		return nil
 	}

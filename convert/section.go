@@ -151,9 +151,9 @@ func leadsIn(n, outer *html.Node) bool {
 	return true
 }
 
-// headed converts the page without a section, and returns the section of its markdown under the heading that o.Section
-// names by its slug. It fails with [ErrNoMatch] if no heading has that slug.
-func (d *Document) headed(ctx context.Context, o Options) (*Result, error) {
+// sectionBySlug converts the page without a section, and returns the section of its markdown under the heading that
+// o.Section names by its slug. It fails with [ErrNoMatch] if no heading has that slug.
+func (d *Document) sectionBySlug(ctx context.Context, o Options) (*Result, error) {
 	name := o.Section
 	o.Section = ""
 	res, err := d.Convert(ctx, o)

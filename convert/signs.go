@@ -6,13 +6,14 @@ import "github.com/readthru/readthru/convert/signs"
 // file lets other packages ask.
 type Signs = signs.Signs
 
-// Wall looks for a sign, the marks of a bot wall, in a response, in the first 512 KiB of its content. It returns the
-// mark that matched, or "".
+// Wall is what package signs says of a bot wall: the mark of one in a response, in the first 512 KiB of its content, or
+// "".
 func Wall(status int, header map[string][]string, content []byte) string {
 	return signs.Wall(status, header, content)
 }
 
-// WallOwner returns whose bot wall has the sign, a mark that [Wall] returned; "" if the mark does not say it.
+// WallOwner is what package signs says of whose bot wall has a mark that [Wall] returned; "" if the mark does not say
+// it.
 func WallOwner(mark string) string { return signs.WallOwner(mark) }
 
 // Signs returns facts by which a caller decides whether this is the page at all, or what stands in its place. They are

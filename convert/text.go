@@ -24,8 +24,7 @@ var (
 // should pass on unconverted.
 var ErrTooLarge = charset.ErrTooLarge
 
-// UTF8 returns a text in UTF-8: one of UTF-16, with or without a byte order mark, else of the most probable encoding if
-// the bytes are not UTF-8. It returns other content as it is.
+// UTF8 is [charset.UTF8] for other packages: it returns a text in UTF-8, and other content as it is.
 func UTF8(content []byte) []byte { return charset.UTF8(content) }
 
 // Text renders markdown as plain text: without links, images and markup, with its words and lines (rule X9). Clients

@@ -77,7 +77,7 @@ func Open(ctx context.Context, content []byte, maxPart int) (*Archive, error) {
 	return a, nil
 }
 
-// key returns the name of a part as names are compared.
+// key returns the name of a part of an archive in the form in which names are compared.
 func key(name string) string { return strings.ToLower(strings.TrimPrefix(path.Clean(name), "/")) }
 
 // Has reports whether there is a part of this name.

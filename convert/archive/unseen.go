@@ -68,8 +68,8 @@ func (u *Unseen) Part() {
 	}
 }
 
-// Hide notes a text that the file does not show, unless it is blank, and takes it out of u. Beyond maxUnseen of a kind
-// none is kept.
+// Hide notes an unseen text, which the file has and does not show, unless it is blank, and takes it out of u. Beyond
+// maxUnseen of a kind none is kept.
 func (d *Document) Hide(u *Unseen) {
 	text := strings.ToValidUTF8(strings.TrimSpace(u.text.String()), "")
 	u.text.Reset()
@@ -83,8 +83,8 @@ func (d *Document) Hide(u *Unseen) {
 	d.Unseen = append(d.Unseen, Piece{u.Kind, text})
 }
 
-// Comments notes the comments in the parts of an Office document that relations lead to, and what cells held before
-// changes that are on record. Read them last: they take of what may still be unpacked.
+// Comments notes, as unseen text, the comments in the parts of an Office document that relations lead to, and what
+// cells held before changes that are on record. Read them last: they take of what may still be unpacked.
 func (a *Archive) Comments(relations map[string]Relation, d *Document) {
 	for _, id := range slices.Sorted(maps.Keys(relations)) {
 		switch r := relations[id]; r.Kind {
@@ -98,8 +98,8 @@ func (a *Archive) Comments(relations map[string]Relation, d *Document) {
 	}
 }
 
-// texts notes the texts of a kind in one part, each of which is an element with one of some names. Who wrote them, and
-// when, is left out.
+// texts notes, as unseen, the texts of a kind in one part, each of which is an element with one of some names. Who
+// wrote them, and when, is left out.
 func (a *Archive) texts(part, kind string, d *Document, names ...string) {
 	dec := a.Decoder(part)
 	if dec == nil {

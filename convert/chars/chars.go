@@ -142,7 +142,7 @@ func Entity(s string) bool {
 	return false
 }
 
-// Set makes a set of the words of s, which white space parts.
+// Set makes a set of the words of s, which white space parts. Tables of names are written so.
 func Set(s string) map[string]bool {
 	m := map[string]bool{}
 	for word := range strings.FieldsSeq(s) {

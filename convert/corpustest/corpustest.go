@@ -74,7 +74,8 @@ var layouts = []string{
 		<div class=legal>END</div>`,
 }
 
-// layoutPage builds a page, and returns it with the text that is its content. Equal seeds give equal pages.
+// layoutPage builds a page of the small corpus, and returns it with the text that is its content. Equal seeds give
+// equal pages.
 func layoutPage(layout string, seed int) (page, content string) {
 	words := strings.Fields(`water river morning window garden village letter answer market winter engine bridge forest
 		paper harbour summer mountain question evening kitchen station machine holiday picture teacher island`)
@@ -114,7 +115,7 @@ func layoutPage(layout string, seed int) (page, content string) {
 		strings.Join(text, "\n")
 }
 
-// writeGz writes a compressed file, with the folders that it lies in.
+// writeGz writes a compressed file of the small corpus, with the folders that it lies in.
 func writeGz(tb testing.TB, name string, content []byte) {
 	tb.Helper()
 	var b bytes.Buffer

@@ -29,7 +29,7 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what was being done
 	}
-	w := &reader{ctx: ctx, files: files, styles: map[string]style{}, noteNumber: map[string]int{}}
+	w := &wordReader{ctx: ctx, files: files, styles: map[string]style{}, noteNumber: map[string]int{}}
 	name := w.main()
 	w.links = files.Relations("word/" + name)
 	w.readStyles()
@@ -52,9 +52,9 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	return &w.doc, nil
 }
 
-// reader reads the parts of a text document. It is made for one [Read]. Text is written as HTML, in which package
-// convert finds headings, lists and notes again, and what is hidden.
-type reader struct {
+// wordReader reads the parts of a document of Word. It is made for one [Read]. Text is written as HTML, in which
+// package convert finds headings, lists and notes again, and what is hidden.
+type wordReader struct {
 	ctx    context.Context
 	files  *archive.Archive
 	links  map[string]archive.Relation
@@ -72,16 +72,17 @@ type reader struct {
 	damaged    bool
 }
 
-// linkTo returns the address of a link, "" if it has none. id is that of a relation of the text's part.
-func (w *reader) linkTo(id string) string {
+// linkTo returns the address of a link of a Word document, "" if it has none. id is that of a relation of the text's
+// part.
+func (w *wordReader) linkTo(id string) string {
 	if l := w.links[id]; l.Kind == "hyperlink" {
 		return l.Target
 	}
 	return ""
 }
 
-// main returns the name of the part that holds the text, which some programs number.
-func (w *reader) main() string {
+// main returns the name of the part that holds the text of a Word document, which some programs number.
+func (w *wordReader) main() string {
 	const usual, other = "document.xml", "document2.xml"
 	if !w.files.Has("word/"+usual) && w.files.Has("word/"+other) {
 		return other
@@ -89,9 +90,9 @@ func (w *reader) main() string {
 	return usual
 }
 
-// notes reads footnotes or endnotes, whose first two are lines that part them from the text. part is the name of the
-// part, kind that of its elements. They are kept until something refers to them.
-func (w *reader) notes(part, kind string) {
+// notes reads the footnotes or endnotes of a Word document, whose first two are lines that part them from the text.
+// part is the name of the part, kind that of its elements. They are kept until something refers to them.
+func (w *wordReader) notes(part, kind string) {
 	if w.noteText == nil {
 		w.noteText = map[string]string{}
 	}
@@ -107,8 +108,9 @@ func (w *reader) notes(part, kind string) {
 	})
 }
 
-// body returns the HTML of the text in a part. A part that is missing or has no body makes the document damaged.
-func (w *reader) body(name string) string {
+// body returns the HTML of the text in a part of a Word document. A part that is missing or has no body makes the
+// document damaged.
+func (w *wordReader) body(name string) string {
 	dec := w.files.Decoder(name)
 	if dec == nil {
 		w.damaged = true

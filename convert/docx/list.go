@@ -21,9 +21,9 @@ type level struct {
 	before   int // number of the first, less one
 }
 
-// readNumbering reads the kinds of lists (§17.9). A list may begin with other numbers than its kind. Abstract
-// definitions stand first in the file, so that lists find theirs.
-func (w *reader) readNumbering() {
+// readNumbering reads the kinds of lists in a Word document (§17.9). A list may begin with other numbers than its kind.
+// Abstract definitions stand first in the file, so that lists find theirs.
+func (w *wordReader) readNumbering() {
 	const maxKinds, maxLists = 5000, 20_000
 	kinds := map[string]map[int]level{}
 	w.lists = map[string]*numbering{}
@@ -68,8 +68,8 @@ func (w *reader) readNumbering() {
 	})
 }
 
-// next returns how the next item of a level is marked. Items of deeper levels begin again after it. at is the level,
-// from 0.
+// next returns how the next item of a list is marked, at one of its levels. Items of deeper levels begin again after
+// it. at is the level, from 0.
 func (n *numbering) next(at int) (numbered bool, number int) {
 	l := n.levels[at]
 	clear(n.counts[at+1:])
@@ -77,8 +77,8 @@ func (n *numbering) next(at int) (numbered bool, number int) {
 	return l.numbered, l.before + n.counts[at]
 }
 
-// item writes an item of a list, in lists opened to its level. A list that goes on after other text, or begins with
-// another number than 1, says so. The item stays open for lists in it.
+// item writes a paragraph that is an item of a list, in lists opened to its level. A list that goes on after other
+// text, or begins with another number than 1, says so. The item stays open for lists in it.
 func (s *story) item(level int, numbered bool, number int, text string) {
 	if len(s.lists) == level+1 && s.lists[level] != numbered {
 		s.closeLists(level)

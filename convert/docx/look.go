@@ -20,9 +20,10 @@ type run struct {
 	sized                      bool   // it is stated
 }
 
-// tags are the elements for how a run looks. A heading is bold anyway. Whether people see text of a look is for the
-// converter of HTML to say: what Word does not show is not displayed, small letters have their size, and letters that
-// stand on the page itself have their color. onPage says that nothing else than the page is behind the text.
+// tags are the elements of HTML for the look of a run. A heading is bold anyway. Whether people see text of a look is
+// for the converter of HTML to say: what Word does not show is not displayed, small letters have their size, and
+// letters that stand on the page itself have their color. onPage says that nothing else than the page is behind the
+// text.
 func (r run) tags(p *paragraph, onPage bool) []string {
 	var list []string
 	if !r.sized {
@@ -55,8 +56,8 @@ func (r run) tags(p *paragraph, onPage bool) []string {
 // points.
 const usualSize = 16
 
-// colorOf returns the color that an element states for letters. That of the page has no value of its own. It is the
-// background's for a theme color of that name, six digits, "auto", or "".
+// colorOf returns the color that an element states for the look of letters. That of the page has no value of its own.
+// It is the background's for a theme color of that name, six digits, "auto", or "".
 func colorOf(t xml.StartElement) string {
 	value := xmlread.Attr(t, "val")
 	if theme := xmlread.Attr(t, "themeColor"); (value == "" || value == "auto") &&
@@ -66,19 +67,19 @@ func colorOf(t xml.StartElement) string {
 	return value
 }
 
-// sizeOf returns a size of letters in half points, and whether it is smaller than usual.
+// sizeOf returns the size of letters that a run's look states, in half points, and whether it is smaller than usual.
 func sizeOf(value string) (size int, small bool) {
 	size, err := strconv.Atoi(value)
 	return size, err == nil && size > 0 && size < usualSize
 }
 
-// isColor reports whether a value is a color: six hexadecimal digits. It may be "auto".
+// isColor reports whether a value in the look of a run is a color: six hexadecimal digits. It may be "auto".
 func isColor(value string) bool {
 	_, err := strconv.ParseUint(value, 16, 32)
 	return err == nil && len(value) == 6
 }
 
-// isShade reports whether an element puts a color behind text.
+// isShade reports whether an element of a run's look puts a color behind its text.
 func isShade(t xml.StartElement) bool {
 	fill := strings.ToLower(xmlread.Attr(t, "fill"))
 	return fill != "" && fill != "auto" && fill != "ffffff" || xmlread.Attr(t, "themeFill") != ""

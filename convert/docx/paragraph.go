@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// open makes tags those of what follows. It writes nothing if they are open already.
+// open makes tags those of what follows in the paragraph. It writes nothing if they are open already.
 func (p *paragraph) open(tags []string) {
 	if slices.Equal(p.emphasis, tags) {
 		return
@@ -19,7 +19,7 @@ func (p *paragraph) open(tags []string) {
 	p.emphasis = tags
 }
 
-// close ends the elements of the run before.
+// close ends the elements that a run of the paragraph has opened.
 func (p *paragraph) close() {
 	for _, t := range slices.Backward(p.emphasis) {
 		name, _, _ := strings.Cut(t, " ")
@@ -59,8 +59,8 @@ func (s *story) paragraph() {
 	}
 }
 
-// openBlock makes the block that is open the one named; "" for none. Paragraphs of code after one another are one pre,
-// quotations one blockquote.
+// openBlock makes the block around paragraphs the one named; "" for none. Paragraphs of code after one another are one
+// pre, quotations one blockquote.
 func (s *story) openBlock(name string) {
 	if s.block == name {
 		return
@@ -74,7 +74,7 @@ func (s *story) openBlock(name string) {
 	s.block = name
 }
 
-// closeBlocks closes the lists and the block that are open.
+// closeBlocks closes the lists and the block around paragraphs that are open.
 func (s *story) closeBlocks() {
 	s.closeLists(0)
 	s.openBlock("")

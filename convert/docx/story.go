@@ -20,7 +20,7 @@ import (
 // story is a stretch of text with blocks: the body, a note. Its HTML is in out, that of the paragraph at hand in p. A
 // text box stands within a paragraph, and has paragraphs and tables of its own.
 type story struct {
-	w   *reader
+	w   *wordReader
 	out bytes.Buffer
 
 	p      *paragraph
@@ -45,7 +45,7 @@ type story struct {
 // story reads blocks to the end of the element with the name given, and returns them as HTML. Deleted text and texts
 // that another form of an element replaces are passed over by depth (skip). It ends early when the output or the
 // nesting is too large.
-func (w *reader) story(dec *xml.Decoder, end string) string {
+func (w *wordReader) story(dec *xml.Decoder, end string) string {
 	s := &story{w: w, left: archive.Unseen{Kind: archive.Deleted}}
 	for {
 		guard.Check(w.ctx)
@@ -106,7 +106,8 @@ func (w *reader) story(dec *xml.Decoder, end string) string {
 	return s.out.String()
 }
 
-// off reports whether a property is switched off by its value. A property that is present without a value is on.
+// off reports whether a property of Word's is switched off by its value. A property that is present without a value is
+// on.
 func off(t xml.StartElement) bool {
 	switch xmlread.Attr(t, "val") {
 	case "0", "false", "off", "none":
@@ -327,8 +328,8 @@ func (s *story) fieldChar(kind string) {
 	}
 }
 
-// fieldTarget returns the address in the code of a field: HYPERLINK "address". It is "" for other fields, and for a
-// link to a place in the document (\l).
+// fieldTarget returns the address in the code of a field of Word's: HYPERLINK "address". It is "" for other fields, and
+// for a link to a place in the document (\l).
 func fieldTarget(code string) string {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(code), "HYPERLINK")
 	if !ok || strings.Contains(rest, `\l`) {

@@ -22,9 +22,9 @@ type style struct {
 	based   string
 }
 
-// readStyles reads what the styles of the document say of a paragraph's or a run's meaning and look (§17.7). There are
-// 20,000 at most.
-func (w *reader) readStyles() {
+// readStyles reads what the styles of a Word document say of a paragraph's or a run's meaning and look (§17.7). There
+// are 20,000 at most.
+func (w *wordReader) readStyles() {
 	var id string
 	var s style
 	ofText := false
@@ -68,8 +68,8 @@ func (w *reader) readStyles() {
 	keep()
 }
 
-// named takes the meaning of a style from its English name, which documents in all languages keep. A style of another
-// name keeps the meaning of the one that it is based on.
+// named takes the meaning of a Word style from its English name, which documents in all languages keep. A style of
+// another name keeps the meaning of the one that it is based on.
 func (s *style) named(name string) {
 	name = strings.ToLower(name)
 	switch {
@@ -87,9 +87,9 @@ func (s *style) named(name string) {
 	}
 }
 
-// style returns the meaning of a style, with what it takes from those it is based on. It looks at ten of these. An
+// style returns the meaning of a Word style, with what it takes from those it is based on. It looks at ten of these. An
 // unknown id is a style of plain text.
-func (w *reader) style(id string) style {
+func (w *wordReader) style(id string) style {
 	s := w.styles[id]
 	for range 10 {
 		if s.based == "" {

@@ -60,4 +60,5 @@ func cutPart(name string) (part, rest string) {
 	return name[begin:end], name[end:]
 }
 
+// separates reports whether c parts the words of a name, as of a class.
 func separates(c byte) bool { return c == '-' || c == '_' || c == ':' }

@@ -29,6 +29,7 @@ type untilDone struct {
 	r   *bytes.Reader
 }
 
+// Read reads a small piece of what is to be parsed, or returns the error of the context.
 func (u untilDone) Read(p []byte) (int, error) {
 	if err := u.ctx.Err(); err != nil {
 		return 0, err

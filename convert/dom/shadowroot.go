@@ -29,6 +29,7 @@ func ShadowRoot(n *html.Node) bool {
 	return true
 }
 
+// rootTemplate reports whether n is a template that asks to be made a shadow root.
 func rootTemplate(n *html.Node) bool {
 	mode := Attr(n, "shadowrootmode")
 	return Is(n, atom.Template) && (strings.EqualFold(mode, "open") || strings.EqualFold(mode, "closed"))

@@ -187,8 +187,8 @@ func (b *book) style(root *html.Node, dir string) {
 	}
 }
 
-// place makes the addresses of an element those of one page. What lies in the archive has no address. Fragments are
-// kept, so that links between chapters work if ids differ.
+// place makes the addresses in an element of a chapter those of one page. What lies in the archive has no address.
+// Fragments are kept, so that links between chapters work if ids differ.
 func place(n *html.Node) {
 	for _, key := range []string{"href", "src", "srcset", "poster"} {
 		if !dom.HasAttr(n, key) {

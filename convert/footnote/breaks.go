@@ -11,7 +11,7 @@ import (
 
 // partAtBreaks puts footnotes that share a block, and that line breaks alone part, into blocks of their own. Old pages
 // write their notes at the end of one paragraph, each on a line.
-func (f *finder) partAtBreaks() {
+func (f *noteFinder) partAtBreaks() {
 	begins := map[*html.Node]bool{}
 	var starts []*html.Node
 	for _, m := range f.marks {

@@ -27,9 +27,9 @@ const (
 // Rules are the tables of this package, which count in the version of the rules.
 var Rules = []any{noteNames, sideNoteClasses, noteHeadings}
 
-// finder is what is found of the footnotes of one page. It is made for one page, filled by collect, and then asked mark
-// by mark.
-type finder struct {
+// noteFinder is what is found of the footnotes of one page. It is made for one page, filled by collect, and then asked
+// mark by mark.
+type noteFinder struct {
 	base  *url.URL
 	order map[*html.Node]int        // of elements with an id, anchors and references
 	ids   map[string]*html.Node     // first element of each id or anchor name, and of its lower case
@@ -54,7 +54,7 @@ type note struct {
 // [dom.NoteElement]. base is the page's URL and may be nil. It must run before anything is removed: footnotes may be
 // hidden until their reference is pressed.
 func Normalise(body *html.Node, base *url.URL) {
-	f := &finder{
+	f := &noteFinder{
 		base: base, order: map[*html.Node]int{}, ids: map[string]*html.Node{}, homes: map[*html.Node]*html.Node{},
 		found: map[*html.Node]*note{},
 		taken: map[string]bool{}, back: map[string]bool{}, cites: map[*html.Node]bool{},
@@ -73,7 +73,7 @@ func Normalise(body *html.Node, base *url.URL) {
 }
 
 // collect reads a page once: ids, and what may refer to a footnote. Code, formulas, menus and drawings have none.
-func (f *finder) collect(body *html.Node) {
+func (f *noteFinder) collect(body *html.Node) {
 	index := 0
 	var walk func(n *html.Node)
 	walk = func(n *html.Node) {
@@ -108,7 +108,7 @@ func (f *finder) collect(body *html.Node) {
 
 // target returns the element that an id names, or nil. Sanitizers put a prefix before the ids of a text and leave its
 // links as they are, and some pages write one name in two cases. It tries the id as it is written first.
-func (f *finder) target(id string) *html.Node {
+func (f *noteFinder) target(id string) *html.Node {
 	for _, name := range [...]string{id, "user-content-" + id, strings.ToLower(id)} {
 		if n := f.ids[name]; n != nil && id != "" {
 			return n
@@ -119,7 +119,7 @@ func (f *finder) target(id string) *html.Node {
 
 // opening returns the marks that open a block of text, by label: a footnote that has no id may begin with one that
 // leads back. Of several marks of one label the last counts.
-func (f *finder) opening() map[string]mark {
+func (f *noteFinder) opening() map[string]mark {
 	opening := map[string]mark{}
 	for _, m := range f.marks {
 		n := m.node
@@ -135,7 +135,7 @@ func (f *finder) opening() map[string]mark {
 
 // resolve finds the footnote that a mark leads to. A footnote stands behind its reference; what a mark leads to must
 // look like one, the more so the less the mark does.
-func (f *finder) resolve(m mark, opening map[string]mark) {
+func (f *noteFinder) resolve(m mark, opening map[string]mark) {
 	target := f.target(m.id)
 	if target == nil {
 		target = f.target(m.other)
@@ -161,11 +161,11 @@ func (f *finder) resolve(m mark, opening map[string]mark) {
 	}
 }
 
-// backName returns an id as [finder.target] compares it. Case and prefix do not count.
+// backName returns an id as [noteFinder.target] compares it. Case and prefix do not count.
 func backName(id string) string { return strings.TrimPrefix(strings.ToLower(id), "user-content-") }
 
 // add notes that ref refers to the footnote that holder holds, which is a new one if no reference has led to it yet.
-func (f *finder) add(holder *html.Node, label string, ref *html.Node) {
+func (f *noteFinder) add(holder *html.Node, label string, ref *html.Node) {
 	n := f.found[holder]
 	if n == nil {
 		n = &note{node: holder, own: label}
@@ -178,7 +178,7 @@ func (f *finder) add(holder *html.Node, label string, ref *html.Node) {
 // noteHolder returns the element that holds the footnote whose id or anchor target carries, or nil. A heading that is
 // only a label may head the footnote of a sure mark. It goes outwards from target, six elements at most, and gives up
 // at what is larger than a note.
-func (f *finder) noteHolder(target *html.Node, sure bool) *html.Node {
+func (f *noteFinder) noteHolder(target *html.Node, sure bool) *html.Node {
 	n := target
 	for range 6 {
 		switch {
@@ -227,7 +227,7 @@ func lastCell(row *html.Node) *html.Node {
 
 // plausible reports whether holder is a footnote and not a section that a link with a short name leads to. It must not
 // hold the reference, a heading or a section, and not be too large; and something must say that it is a footnote.
-func (f *finder) plausible(holder, target *html.Node, m mark) bool {
+func (f *noteFinder) plausible(holder, target *html.Node, m mark) bool {
 	size, nodes := 0, 0
 	leadsBack := func(n *html.Node) bool {
 		return dom.Is(n, atom.A) && f.near(f.target(anchor(dom.Attr(n, "href"))), m.node)
@@ -255,8 +255,9 @@ func (f *finder) plausible(holder, target *html.Node, m mark) bool {
 	return m.sure && label != "" && label == m.label
 }
 
-// near reports whether one of the elements is the other, or close round it. a may be nil. Close is three elements.
-func (f *finder) near(a, b *html.Node) bool {
+// near reports whether a, to which a footnote leads back, is its mark b, or one of them is close round the other. a may
+// be nil. Close is three elements.
+func (f *noteFinder) near(a, b *html.Node) bool {
 	if a == nil {
 		return false
 	}

@@ -14,7 +14,7 @@ import (
 
 // label returns a label for markdown: the page's own where it is a number or a letter not yet taken, else a free
 // number. Labels of markdown must differ on a page.
-func (f *finder) label(own string, number int) string {
+func (f *noteFinder) label(own string, number int) string {
 	if !digits(own) && (len(own) != 1 || !chars.Letter(own[0])) || f.taken[own] {
 		for own = strconv.Itoa(number); f.taken[own]; own = strconv.Itoa(number) {
 			number++
@@ -47,7 +47,7 @@ func isLabel(n *html.Node) bool {
 
 // withoutLabel removes the label at the start of a footnote. It takes brackets and dots with it, in five steps at most,
 // since generators put each into an element of its own.
-func (f *finder) withoutLabel(n *note) {
+func (f *noteFinder) withoutLabel(n *note) {
 	for range 5 {
 		first := dom.FirstText(n.node)
 		if first == nil {
@@ -129,11 +129,11 @@ func shortText(n *html.Node) string {
 	return chars.OneLine(b.String())
 }
 
-// firstRune returns the first character of s.
+// firstRune returns the first character of s, such as the bracket before the label of a footnote.
 func firstRune(s string) string {
 	_, size := utf8.DecodeRuneInString(s)
 	return s[:size]
 }
 
-// digits reports whether s is a number, and not empty.
+// digits reports whether s, a label of a footnote or a part of one, is a number, and not empty.
 func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

@@ -24,7 +24,7 @@ type mark struct {
 
 // markOf reads an element as a reference to a footnote. Links lead by their address, other elements by an attribute. ok
 // is false for what is none.
-func (f *finder) markOf(n *html.Node) (mark, bool) {
+func (f *noteFinder) markOf(n *html.Node) (mark, bool) {
 	id, other, named := "", "", false
 	switch n.DataAtom {
 	case atom.A:
@@ -53,13 +53,13 @@ func (f *finder) markOf(n *html.Node) (mark, bool) {
 	text := shortText(n)
 	label, bracketed := noteLabel(text)
 	if dom.Is(n, atom.A) && year(text) && !bracketed && (dom.Attr(n, "role") == "doc-biblioref" ||
-		within1(n, atom.Cite) && noteID(id)) {
+		inWrapper(n, atom.Cite) && noteID(id)) {
 		return mark{node: n, id: id, cites: true, sure: true}, true
 	}
 	if label == "" {
 		return mark{}, false
 	}
-	sure := named || bracketed || within1(n, atom.Sup) || dom.Contains(n, atom.Sup) || noteWords(n) || n.Parent != nil &&
+	sure := named || bracketed || inWrapper(n, atom.Sup) || dom.Contains(n, atom.Sup) || noteWords(n) || n.Parent != nil &&
 		noteWords(n.Parent) || noteID(id) || noteID(other) || bracketsRound(n)
 	return mark{node: n, label: label, id: id, other: other, named: named, sure: sure}, true
 }
@@ -91,9 +91,9 @@ func otherID(a *html.Node) string {
 	return ""
 }
 
-// fragment returns the id that an address leads to on the same page, or "". An address of another path counts if its
-// last part is that of the page.
-func (f *finder) fragment(href string) string {
+// fragment returns the id that the address of a mark leads to on the same page, or "". An address of another path
+// counts if its last part is that of the page.
+func (f *noteFinder) fragment(href string) string {
 	path, _, _ := strings.Cut(strings.TrimSpace(href), "#")
 	if path != "" {
 		if f.base == nil {
@@ -107,7 +107,8 @@ func (f *finder) fragment(href string) string {
 	return anchor(href)
 }
 
-// anchor returns the id in an address of any page, or "". It is unescaped where it can be.
+// anchor returns the id in the address of a mark or of a way back, of whatever page, or "". It is unescaped where it
+// can be.
 func anchor(href string) string {
 	_, id, _ := strings.Cut(strings.TrimSpace(href), "#")
 	if plain, err := url.PathUnescape(id); err == nil {
@@ -116,20 +117,20 @@ func anchor(href string) string {
 	return id
 }
 
-// lastSegment returns what follows the last slash of a path.
+// lastSegment returns what follows the last slash of the path of a mark's address.
 func lastSegment(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// within1 reports whether n's parent, or the parent of its parent, is one of the elements and holds little more than n.
-// Such wrappers are spans, links and emphasis.
-func within1(n *html.Node, names ...atom.Atom) bool {
+// inWrapper reports whether the parent of a mark, or the parent of that, is one of the elements and holds little more
+// than the mark. Such wrappers are spans, links and emphasis.
+func inWrapper(n *html.Node, names ...atom.Atom) bool {
 	p := n.Parent
 	return dom.Is(p, names...) || p != nil && dom.Is(p.Parent, names...) &&
 		dom.Is(p, atom.Span, atom.A, atom.I, atom.B, atom.Em,
 			atom.Strong, atom.Cite)
 }
 
-// bracketsRound reports whether the text round n puts it between square brackets, perhaps with others like it. As in
-// [1, 2], commas part them.
+// bracketsRound reports whether the text round a mark puts it between square brackets, perhaps with others like it. As
+// in [1, 2], commas part them.
 func bracketsRound(n *html.Node) bool {
 	p, s := n.PrevSibling, n.NextSibling
 	return p != nil && s != nil && p.Type == html.TextNode && s.Type == html.TextNode &&

@@ -12,7 +12,7 @@ import (
 
 // rewrite puts the elements for footnotes into the tree. Footnotes are numbered in the order of their first references,
 // unless the page has labels of its own.
-func (f *finder) rewrite(body *html.Node) {
+func (f *noteFinder) rewrite(body *html.Node) {
 	if len(f.notes) == 0 {
 		return
 	}
@@ -63,7 +63,7 @@ func placeReference(ref *html.Node, label string) *html.Node {
 	return mark
 }
 
-// reference returns a reference to a footnote. The renderer writes it as [^label].
+// reference returns the element as which a reference to a footnote is rewritten. The renderer writes it as [^label].
 func reference(label string) *html.Node {
 	mark := &html.Node{Type: html.ElementNode, Data: dom.NoteRefElement, Attr: []html.Attribute{{Key: "id", Val: label}}}
 	mark.AppendChild(dom.NewText(label)) // or white space round it would collapse
@@ -102,7 +102,7 @@ func withoutBrackets(first *html.Node) {
 
 // placeNote turns what holds a footnote into an element of our own, after the outermost list, table or paragraph that
 // it stands in. Notes keep their order there. What is left empty by it is removed.
-func (f *finder) placeNote(n *note, body *html.Node) {
+func (f *noteFinder) placeNote(n *note, body *html.Node) {
 	f.withoutWayBack(n)
 	element := &html.Node{Type: html.ElementNode, Data: dom.NoteElement, Attr: []html.Attribute{{Key: "id", Val: n.label}}}
 	if dom.IsBlock(n.node) && !dom.Is(n.node, atom.Li, atom.Dd, atom.Td, atom.P) {
@@ -143,8 +143,8 @@ func (f *finder) placeNote(n *note, body *html.Node) {
 	}
 }
 
-// folded reports whether n is a box of footnotes that is hidden until a reference is pressed. Everything in it goes
-// otherwise when package hidden comes.
+// folded reports whether n, around a footnote that is rewritten, is a box of footnotes that is hidden until a reference
+// is pressed. Everything in it goes otherwise when package hidden comes.
 func folded(n *html.Node) bool {
 	style := strings.ReplaceAll(dom.Attr(n, "style"), " ", "")
 	return (dom.HasAttr(n, "hidden") || strings.Contains(style, "display:none")) && noteWords(n)
@@ -152,7 +152,7 @@ func folded(n *html.Node) bool {
 
 // withoutWayBack removes from a footnote the links that lead back to its references, and its own label. A link is one
 // by its arrow, its name, or where it leads.
-func (f *finder) withoutWayBack(n *note) {
+func (f *noteFinder) withoutWayBack(n *note) {
 	for _, a := range dom.FindAll(n.node, func(d *html.Node) bool { return dom.Is(d, atom.A) }) {
 		id := anchor(dom.Attr(a, "href"))
 		text := shortText(a)

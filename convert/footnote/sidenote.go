@@ -19,7 +19,7 @@ var sideNoteClasses = []string{
 
 // sidenotes takes the footnotes that stand beside their references. The reference is the label right before the note.
 // Notes that have been found by links already, and are said again beside the text, are removed.
-func (f *finder) sidenotes(body *html.Node) {
+func (f *noteFinder) sidenotes(body *html.Node) {
 	refs := map[*html.Node]bool{}
 	for _, n := range f.notes {
 		for _, ref := range n.refs {
@@ -71,8 +71,9 @@ func besideMark(n *html.Node) bool {
 	return p != nil && !dom.IsBlock(p)
 }
 
-// inNote reports whether n is, or lies in, a footnote that has been found. It is not taken twice.
-func (f *finder) inNote(n *html.Node) bool {
+// inNote reports whether n, which may be a sidenote, is or lies in a footnote that has been found. It is not taken
+// twice.
+func (f *noteFinder) inNote(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if f.found[n] != nil {
 			return true
@@ -81,15 +82,15 @@ func (f *finder) inNote(n *html.Node) bool {
 	return false
 }
 
-// leadsTo reports whether n is a reference to a footnote that has been found, or holds nothing else. refs are all such
-// references.
-func (f *finder) leadsTo(n *html.Node, refs map[*html.Node]bool) bool {
+// leadsTo reports whether n, beside a sidenote, is a reference to a footnote that has been found, or holds nothing
+// else. refs are all such references.
+func (f *noteFinder) leadsTo(n *html.Node, refs map[*html.Node]bool) bool {
 	return refs[n] || isLabel(n) && dom.Find(n, func(d *html.Node) bool { return refs[d] }) != nil
 }
 
 // sideAlone takes a note without a reference of its own: its parent may show the label and hold the note. The note is
 // moved behind the parent, which becomes its reference.
-func (f *finder) sideAlone(side *html.Node) {
+func (f *noteFinder) sideAlone(side *html.Node) {
 	parent := side.Parent
 	if !dom.Is(parent, atom.Span, atom.Sup, atom.A, atom.Label) {
 		return

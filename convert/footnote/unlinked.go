@@ -12,7 +12,7 @@ import (
 // loose takes footnotes without links: a raised number in the text, and at the end, or right below, a paragraph that
 // begins with the same number raised. The numbers must run from 1 on, and each must occur in the text above. It is
 // asked only if no other footnote was found.
-func (f *finder) loose(body *html.Node) {
+func (f *noteFinder) loose(body *html.Node) {
 	raised := map[string]*html.Node{}
 	var openers []*html.Node // the blocks that begin with a number
 	for d := range body.Descendants() {
@@ -53,10 +53,10 @@ func (f *finder) loose(body *html.Node) {
 	}
 }
 
-// listed takes the items of a list as footnotes if each one's number is raised in the text above and the list stands
-// alone in an aside, below a heading that says footnotes, or in an element whose name does. raised has the first raised
-// number of each label.
-func (f *finder) listed(list *html.Node, raised map[string]*html.Node) {
+// listed takes the items of a list as footnotes without links if each one's number is raised in the text above and the
+// list stands alone in an aside, below a heading that says footnotes, or in an element whose name does. raised has the
+// first raised number of each label.
+func (f *noteFinder) listed(list *html.Node, raised map[string]*html.Node) {
 	heading := list.PrevSibling
 	for heading != nil && heading.Type != html.ElementNode {
 		heading = heading.PrevSibling

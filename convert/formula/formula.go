@@ -121,8 +121,8 @@ func findMath(body *html.Node, written *bool) []*html.Node {
 	return found
 }
 
-// onlyMath reports whether p shows nothing but the formula n and what is hidden from screen readers. Such a wrapper is
-// replaced with the formula.
+// onlyMath reports whether p is a mere wrapper of the formula n: it shows nothing else, beside what is hidden from
+// screen readers. It is replaced with the formula.
 func onlyMath(p, n *html.Node) bool {
 	for c := p.FirstChild; c != nil; c = c.NextSibling {
 		switch {

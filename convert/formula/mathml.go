@@ -126,8 +126,8 @@ func texFence(c string) string {
 	return c
 }
 
-// write writes one element. What is not known is written as the row of what it holds. Deeper than 200 elements nothing
-// is written.
+// write writes one element of MathML. What is not known is written as the row of what it holds. Deeper than 200
+// elements nothing is written.
 func (w *texWriter) write(n *html.Node) string {
 	if w.budget--; w.budget < 0 || w.depth > 200 {
 		return ""
@@ -174,7 +174,8 @@ func (w *texWriter) write(n *html.Node) string {
 	return w.row(n)
 }
 
-// arguments writes a command with the first count parts as its arguments. With fewer parts, they are written as a row.
+// arguments writes a command of TeX with the first count parts as its arguments. With fewer parts, they are written as
+// a row.
 func (w *texWriter) arguments(n *html.Node, command string, count int) string {
 	parts := w.parts(n)
 	if len(parts) < count {

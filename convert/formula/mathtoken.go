@@ -121,7 +121,7 @@ func alphabet(r rune) (command, letter string) {
 	return command, norm.NFKC.String(string(r))
 }
 
-// asciiTeX returns a character of ASCII as TeX shows it.
+// asciiTeX returns a character of ASCII in a token of MathML as TeX shows it.
 func asciiTeX(r rune) string {
 	switch r {
 	case '{', '}', '#', '%', '&', '$', '_':

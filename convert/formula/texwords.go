@@ -49,7 +49,7 @@ func shows(n *html.Node, tex string) bool {
 	return letters(unshown) <= mostUnshown
 }
 
-// letters returns how many letters words have together.
+// letters returns how many letters the words of a formula have together.
 func letters(words []string) (count int) {
 	for _, word := range words {
 		count += len(word)

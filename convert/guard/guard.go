@@ -32,7 +32,7 @@ func OutputLimit(n int) int { return 4*n + 1<<20 }
 // stopped is what a walk panics with when its context has ended or its output has grown too large.
 type stopped struct{ err error }
 
-// Stop ends the walk that calls it, however deep it is: [Run] returns err.
+// Stop ends the walk over a page that calls it, however deep it is: [Run] returns err.
 func Stop(err error) { panic(stopped{err}) }
 
 // Check stops the walk that calls it when ctx has ended. Every walk calls it at every node.

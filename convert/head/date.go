@@ -12,8 +12,8 @@ import (
 	"github.com/readthru/readthru/internal/lazy"
 )
 
-// revised reports whether the text before n in its line says that what follows is the date of a change. It looks at the
-// text before, or before the element around it.
+// revised reports whether the text before a date in its line says that it is the date of a change. It looks at the text
+// before, or before the element around it.
 func revised(n *html.Node) bool {
 	before := n.PrevSibling
 	if before == nil && dom.Is(n.Parent, atom.Span, atom.P, atom.B, atom.Strong, atom.Em, atom.Small) {

@@ -188,7 +188,8 @@ func (h *Head) link(n *html.Node, u *url.URL) {
 	}
 }
 
-// Put sets key unless it is set already or value is empty. So the best source of a value is asked first.
+// Put sets a key of the metadata unless it is set already or value is empty. So the best source of a value is asked
+// first.
 func Put(m map[string]string, key, value string) {
 	if value = strings.TrimSpace(value); value != "" && m[key] == "" {
 		m[key] = value

@@ -108,13 +108,14 @@ func repairJSON(text string) string {
 	return b.String()
 }
 
-// closes reports whether the next thing in s closes an object or a list. s is what follows a comma.
+// closes reports whether the next thing in JSON-LD closes an object or a list. s is what follows a comma.
 func closes(s string) bool {
 	s = strings.TrimLeft(s, " \t\r\n")
 	return s != "" && (s[0] == '}' || s[0] == ']')
 }
 
-// comment returns the length of the comment or mark at the start of s, at least 1. The bytes are passed over.
+// comment returns the length of the comment or mark in JSON-LD at the start of s, at least 1. The bytes are passed
+// over.
 func comment(s string) int {
 	for _, mark := range []struct{ open, end string }{{"/*", "*/"}, {"//", "\n"}} {
 		if strings.HasPrefix(s, mark.open) {

@@ -177,11 +177,13 @@ func ledToBy(h *html.Node, u *url.URL) *url.URL {
 	return to
 }
 
-// home reports whether u is the first page of its site.
+// home reports whether u is the first page of its site. A heading that leads there is the site's name, and no title of
+// a page.
 func home(u *url.URL) bool { return (u.Path == "" || u.Path == "/") && u.RawQuery == "" }
 
-// samePage reports whether two addresses of a site lead to one page: their paths are equal, and a parameter, if they
-// have any. The program of a board adds others, such as the session. The first page of a site counts for none.
+// samePage reports whether two addresses of a site, of a heading and of its page, lead to one page: their paths are
+// equal, and a parameter, if they have any. The program of a board adds others, such as the session. The first page of
+// a site counts for none.
 func samePage(a, b *url.URL) bool {
 	if a.Path != b.Path || home(a) || a.RawQuery == "" || b.RawQuery == "" {
 		return a.Path == b.Path && a.RawQuery == b.RawQuery && !home(a)

@@ -53,8 +53,8 @@ func hiddenByStyle(style css.Values, em float64) (kind, property string) {
 	return "", ""
 }
 
-// filtered reports whether a filter leaves nothing of an element that can be read. Of brightness, contrast and the like
-// text mostly stays readable.
+// filtered reports whether a style's filter leaves nothing of an element that can be read. Of brightness, contrast and
+// the like text mostly stays readable.
 func filtered(filter string, em float64) bool {
 	for f := range css.Words(filter) {
 		name, argument, _ := strings.Cut(strings.TrimSuffix(f, ")"), "(")
@@ -75,8 +75,8 @@ func filtered(filter string, em float64) bool {
 // blurred is the radius in pixels from which on blurred text is a grey bar. It is the usual size of text.
 const blurred = 16
 
-// masked reports whether a mask lets nothing of an element through. That is a mask of no size, of one transparent
-// colour, or of black where its luminance counts.
+// masked reports whether a style's mask lets nothing of an element through. That is a mask of no size, of one
+// transparent colour, or of black where its luminance counts.
 func masked(style css.Values) bool {
 	mask := style.Get("mask-image")
 	if size := style.Get("mask-size"); mask != "" && mask != "none" && size != "" {

@@ -21,8 +21,8 @@ func clipped(style css.Values, em float64) bool {
 	return len(sides) == 4 && (empty(sides[0], sides[2]) || empty(sides[3], sides[1]))
 }
 
-// empty reports whether there is next to nothing between two edges of a rectangle. from is nil for the first edge, to
-// for the last: auto.
+// empty reports whether there is next to nothing between two edges of the rectangle to which a box is clipped. from is
+// nil for the first edge, to for the last: auto.
 func empty(from, to *css.Length) bool {
 	if to == nil {
 		return false
@@ -34,8 +34,8 @@ func empty(from, to *css.Length) bool {
 	return to.Px-begin.Px <= 1 && to.Share-begin.Share <= 0
 }
 
-// lengths reads lengths between spaces. A value that is not a length, such as auto, is nil. They stand in functions of
-// clip-path and in clip.
+// lengths reads the lengths between spaces to which a box is clipped. A value that is not a length, such as auto, is
+// nil. They stand in functions of clip-path and in clip.
 func lengths(list string, em float64) (all []*css.Length) {
 	for word := range css.Words(list) {
 		if l, ok := css.ParseLength(word, em); ok {
@@ -94,15 +94,15 @@ func clippedTo(path string, em float64) bool {
 	return false
 }
 
-// meet reports whether two opposite sides of a box are moved inwards until nothing is between them. The sides are the
+// meet reports whether two opposite sides of a box are clipped until nothing is between them. The sides are the
 // arguments of inset().
 func meet(a, b *css.Length) bool {
 	past := func(side *css.Length) bool { return side.Share >= .99 && side.Px >= 0 }
 	return a != nil && b != nil && (a.Share+b.Share >= .99 && a.Px+b.Px >= 0 || a.Px+b.Px >= farOn || past(a) || past(b))
 }
 
-// flat reports whether a polygon has no area, in a box of 300 by 60 pixels. Percentages need a size; that of a line of
-// text serves. Polygons that lie beyond the upper or left edge show nothing either.
+// flat reports whether a polygon to which a box is clipped has no area, in a box of 300 by 60 pixels. Percentages need
+// a size; that of a line of text serves. Polygons that lie beyond the upper or left edge show nothing either.
 func flat(points string, em float64) bool {
 	var xs, ys []float64
 	for point := range css.List(points) {

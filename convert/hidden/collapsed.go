@@ -3,11 +3,14 @@ package hidden
 import (
 	"strings"
 
+	"golang.org/x/net/html"
+
 	"github.com/readthru/readthru/convert/chars"
 	"github.com/readthru/readthru/convert/css"
 )
 
-// cutsOff reports whether a box cuts off what is too large for it. Without it a box of no size hides nothing.
+// cutsOff reports whether a collapsed box hides what it holds: it cuts off what is too large for it. Without it a box
+// of no size hides nothing.
 func cutsOff(style css.Values) bool {
 	for _, overflow := range [...]string{style.Get("overflow-x"), style.Get("overflow-y")} {
 		if overflow != "" && overflow != "visible" && overflow != "inherit" {
@@ -60,24 +63,45 @@ func collapsed(style css.Values, em float64) string {
 // thinnest is the size in pixels of a box of which no text is seen.
 const thinnest = 2
 
-// roomBelow reports whether a box of no height shows text all the same. The padding over the text shows what is placed
-// in the box.
+// roomBelow reports whether a box that is collapsed to no height shows text all the same. The padding over the text
+// shows what is placed in the box.
 func roomBelow(style css.Values, em float64) bool {
 	return room(style, em, "min-height", "padding-bottom") || placed(style) && room(style, em, "padding-top")
 }
 
-// roomBeside is the same of a box of no width.
+// roomBeside reports whether a box that is collapsed to no width shows text all the same.
 func roomBeside(style css.Values, em float64) bool {
 	return room(style, em, "min-width", "padding-right") || placed(style) && room(style, em, "padding-left")
 }
 
-// room reports whether one of some properties makes room in a box. Lengths that are not known make room.
+// room reports whether one of some properties makes room in a collapsed box. Lengths that are not known make room.
 func room(style css.Values, em float64, names ...string) bool {
 	for _, name := range names {
 		if value := chars.FirstWord(style.Get(name)); value != "" {
 			if l, ok := css.ParseLength(value, em); !ok && value != "auto" || l.Px > 1 || l.Share > 0 {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// escaped reports whether something in the collapsed box n, which is not placed, is placed by a box round n: it is not
+// cut off with the rest. The time for it counts with that for covers.
+func (w *Cleaner) escaped(n *html.Node) bool {
+	for c := range n.ChildNodes() {
+		if w.covered++; w.covered > maxCovered {
+			return false
+		}
+		if c.Type != html.ElementNode || neverText[c.DataAtom] {
+			continue
+		}
+		style := w.sheet.StylesOf(c).Values
+		if position := style.Get("position"); position == "absolute" || position == "fixed" {
+			return true
+		}
+		if !placed(style) && w.escaped(c) {
+			return true
 		}
 	}
 	return false

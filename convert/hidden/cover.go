@@ -95,33 +95,12 @@ func (w *Cleaner) cover(n *html.Node) {
 	}
 }
 
-// placed reports whether what lies in an element is placed by its edges. Elements in it with position: absolute then
-// refer to it.
+// placed reports whether what lies in an element is placed by its edges: elements in it with position: absolute, such
+// as those that cover it, refer to it.
 func placed(style css.Values) bool {
 	position := style.Get("position")
 	return position != "" && position != "static" && position != "inherit" || style.Get("transform") != "" &&
 		style.Get("transform") != "none"
-}
-
-// escaped reports whether something in n, which is not placed, is placed by a box round n: it is not cut off with the
-// rest. The time for it counts with that for covers.
-func (w *Cleaner) escaped(n *html.Node) bool {
-	for c := range n.ChildNodes() {
-		if w.covered++; w.covered > maxCovered {
-			return false
-		}
-		if c.Type != html.ElementNode || neverText[c.DataAtom] {
-			continue
-		}
-		style := w.sheet.StylesOf(c).Values
-		if position := style.Get("position"); position == "absolute" || position == "fixed" {
-			return true
-		}
-		if !placed(style) && w.escaped(c) {
-			return true
-		}
-	}
-	return false
 }
 
 // stacked notes whether n paints over what lies below the page's plane. An opaque box with no stacking context of its
@@ -136,8 +115,8 @@ func (l *look) stacked(n *html.Node, style css.Values) {
 	}
 }
 
-// opaque reports whether a style paints over what lies behind its element. A picture as background does not count: it
-// may have holes.
+// opaque reports whether a style paints over, and so covers, what lies behind its element. A picture as background does
+// not count: it may have holes.
 func opaque(style css.Values) bool {
 	c := inked(style.Get("background-color"), ink{}, ink{css.Colour{A: 1}, true})
 	if image := style.Get("background-image"); strings.Contains(image, "gradient(") && !strings.Contains(image, "url(") {
@@ -150,8 +129,8 @@ func opaque(style css.Values) bool {
 	return c.known && c.A >= .95 && style.Get("display") != "inline" && style.Get("background-clip") != "text"
 }
 
-// stacks reports whether an element keeps what lies below its plane above its own background. That is a stacking
-// context: positions with an order, transparency, transforms, filters and the like make one.
+// stacks reports whether an element keeps what lies below its plane above its own background, which does not cover it.
+// That is a stacking context: positions with an order, transparency, transforms, filters and the like make one.
 func stacks(style css.Values) bool {
 	if len(style) == 0 {
 		return false
@@ -172,7 +151,7 @@ func stacks(style css.Values) bool {
 		style.Get("mix-blend-mode") != "" && style.Get("mix-blend-mode") != "normal"
 }
 
-// depth returns the z-index of a style, "" for none.
+// depth returns the z-index of a style, which says what covers what; "" for none.
 func depth(style css.Values) string {
 	if z := style.Get("z-index"); z != "auto" && z != "inherit" {
 		return z
@@ -180,7 +159,7 @@ func depth(style css.Values) string {
 	return ""
 }
 
-// below reports whether a style puts its element below the page's plane.
+// below reports whether a style puts its element below the page's plane, where others may cover it.
 func below(style css.Values) bool {
 	z, ok := css.ParseLength(depth(style), 16)
 	position := style.Get("position")

@@ -66,8 +66,8 @@ func startsProse(n *html.Node) bool {
 	return false
 }
 
-// control records the elements that d opens if it is a control: the panel of a tab, the section under a button. They
-// are found by ids in the attributes of ARIA, Bootstrap and the HTML standard's popovers and commands.
+// control records the elements that d opens or unfolds if it is a control: the panel of a tab, the section under a
+// button. They are found by ids in the attributes of ARIA, Bootstrap and the HTML standard's popovers and commands.
 func (w *Cleaner) control(d *html.Node) {
 	for _, key := range [...]string{"popovertarget", "commandfor"} {
 		if id := dom.Attr(d, key); id != "" {
@@ -114,7 +114,7 @@ func (w *Cleaner) opened(n *html.Node) bool {
 // looked for in the class of an element and of the one around it.
 var foldNames = []string{"accordion", "collaps", "faq", "expand", "disclosure", "callout-content", "spoiler"}
 
-// foldName reports whether a class of n or of its parent has a part of foldNames.
+// foldName reports whether n is named as what folds: whether a class of n or of its parent has a part of foldNames.
 func foldName(n *html.Node) bool {
 	class := strings.ToLower(dom.Attr(n, "class"))
 	if n.Parent != nil {
@@ -139,7 +139,8 @@ func underHead(n *html.Node) bool {
 	return false
 }
 
-// prose reports whether n is text more than links, and asks for nothing. A form asks, and is a part of the machinery.
+// prose reports whether n, which the reader may open, is text more than links, and asks for nothing. A form asks, and
+// is a part of the machinery.
 func prose(n *html.Node) bool {
 	text, links := 0, 0
 	for d := range n.Descendants() {

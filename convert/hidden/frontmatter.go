@@ -54,7 +54,8 @@ func (r *reporter) frontMatter(md []byte, base *url.URL) []byte {
 	return append(out, md[done:]...)
 }
 
-// lineAt returns the line at at without white space at its end, and where the next begins. at must be within md.
+// lineAt returns the line of front matter at at without white space at its end, and where the next begins. at must be
+// within md.
 func lineAt(md []byte, at int) (line []byte, next int) {
 	next = len(md)
 	if n := bytes.IndexByte(md[at:], '\n'); n >= 0 {
@@ -79,7 +80,7 @@ func forgedName(line []byte, base *url.URL) int {
 	return begin
 }
 
-// ofHost reports whether an address is one of the host of base. A "www." before either does not count.
+// ofHost reports whether an address in front matter is one of the host of base. A "www." before either does not count.
 func ofHost(address string, base *url.URL) bool {
 	if base == nil || !strings.Contains(address, "://") && !strings.HasPrefix(address, "/") {
 		return false

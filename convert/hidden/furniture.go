@@ -31,9 +31,9 @@ func furniture(kind, text string, n *html.Node) bool {
 // margin of a document, or struck out. They say little about hiding.
 var besideText = map[string]bool{"aria-hidden": true, "deleted": true, "annotation": true}
 
-// words counts the words of a text as sentences have them: written in letters, and without a capital, which words of
-// titles and names have, but for the first. In scripts without spaces two letters are a word. Lists of names, menus and
-// code therefore have few.
+// words counts the words of a hidden piece as sentences have them: written in letters, and without a capital, which
+// words of titles and names have, but for the first. In scripts without spaces two letters are a word. Lists of names,
+// menus and code therefore have few.
 func words(text string) (count int) {
 	letters, first := 0, true
 	for word := range strings.FieldsSeq(text) {
@@ -50,10 +50,12 @@ func words(text string) (count int) {
 	return count + letters/2
 }
 
-// ofNoWord reports whether r is a character that codes and names in programs have, and words do not.
+// ofNoWord reports whether r is a character that codes and names in programs have, and words of hidden sentences do
+// not.
 func ofNoWord(r rune) bool { return unicode.IsDigit(r) || r == '_' || r == '=' || r == '{' }
 
-// titled reports whether a word begins with a capital and goes on in lower case, as words of titles and names do.
+// titled reports whether a word of a hidden piece begins with a capital and goes on in lower case, as words of titles
+// and names do.
 func titled(word string) bool {
 	first, size := utf8.DecodeRuneInString(word)
 	second, _ := utf8.DecodeRuneInString(word[size:])

@@ -8,8 +8,8 @@ import (
 	"github.com/readthru/readthru/convert/css"
 )
 
-// noTrack reports, for the look of a text, whether a row or column of a grid has no size but what its items insist on.
-// size is as it is written in the style sheet.
+// noTrack reports whether a row or column of a grid has no size but what its items insist on. size is as it is written
+// in the style sheet.
 func noTrack(size string) bool {
 	switch size {
 	case "0fr", "0", "0px", "minmax(0,0)", "minmax(0, 0)", "minmax(0,0fr)", "minmax(0, 0fr)", "minmax(0px,0px)":
@@ -18,14 +18,14 @@ func noTrack(size string) bool {
 	return false
 }
 
-// fixedNarrow reports, for the look of its text, whether n stands in a column of no width, whatever it holds. Its items
-// cannot widen such a column, as they can one of 0fr.
+// fixedNarrow reports whether n stands in a column of no width, whatever it holds. Its items cannot widen such a
+// column, as they can one of 0fr.
 func (w *Cleaner) fixedNarrow(n *html.Node, outer look) bool {
 	size := w.column(n, outer)
 	return size == "0" || size == "0px"
 }
 
-// widens reports, for the look of its text, whether an element may have a width where the box round it has none. Text
+// widens reports whether an element may have a width where the box round it, such as a column of a grid, has none. Text
 // in it is then seen beside the box.
 func widens(style css.Values) bool {
 	position, display := style.Get("position"), style.Get("display")
@@ -33,8 +33,8 @@ func widens(style css.Values) bool {
 		strings.HasPrefix(display, "inline") || display == "table"
 }
 
-// column returns, for the look of its text, the size of the column of a grid in which n stands, or "". Columns are
-// filled in order, so that an item's place gives its column, as long as items do not choose their own.
+// column returns the size of the column of a grid in which n stands, or "". Columns are filled in order, so that an
+// item's place gives its column, as long as items do not choose their own.
 func (w *Cleaner) column(n *html.Node, outer look) string {
 	if len(outer.columns) == 0 {
 		return ""

@@ -234,8 +234,8 @@ func (l *look) unseen() string {
 	return ""
 }
 
-// fontSize returns, for the look of a text, the font size that a style sets, in pixels, where parent is that of the
-// element's parent. Keywords count as 16: none of them hides text.
+// fontSize returns, for a look, the font size that a style sets, in pixels, where parent is that of the element's
+// parent. Keywords count as 16: none of them hides text.
 func fontSize(style css.Values, parent float64) float64 {
 	if n, ok := css.Fraction(style.Get("font-size-adjust")); ok && n == 0 {
 		return 0
@@ -255,8 +255,7 @@ func fontSize(style css.Values, parent float64) float64 {
 	return 16 // medium and the like
 }
 
-// zoom returns, for the look of a text, by how much a style scales its element. Only what makes it smaller counts of
-// transforms.
+// zoom returns, for a look, by how much a style scales its element. Only what makes it smaller counts of transforms.
 func zoom(style css.Values) float64 {
 	scale := 1.0
 	if n, ok := css.Fraction(style.Get("zoom")); ok && n > 0 {

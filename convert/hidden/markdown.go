@@ -187,8 +187,8 @@ func (s *sweep) title(l *markdown.Link) {
 	}
 }
 
-// wordy reports whether a text that only some readers come to see says more than a label does: honest titles repeat the
-// name of what they stand at. Three words, or 60 bytes, are more.
+// wordy reports whether a text of markdown that only some readers come to see, such as the title of a link, says more
+// than a label does: honest titles repeat the name of what they stand at. Three words, or 60 bytes, are more.
 func wordy(text string) bool { return chars.Words(text) > 2 || len(text) > 60 }
 
 // comments cuts, of markdown, the definitions of links that are comments: no link refers to them, and they say

@@ -50,8 +50,8 @@ func (w *Cleaner) Names(root *html.Node) {
 	}
 }
 
-// unescaped returns the text of JSON with the characters that it escapes by numbers. It is not decoded otherwise: only
-// its characters matter.
+// unescaped returns JSON of a page, for [Cleaner.Names], with the characters that it escapes by numbers. It is not
+// decoded otherwise: only its characters matter.
 func unescaped(text string) string {
 	at := strings.Index(text, `\u`)
 	if at < 0 {
@@ -74,8 +74,8 @@ func unescaped(text string) string {
 	return b.String()
 }
 
-// escape reads the escape by number that a text begins with; of one that begins with none it returns nothing, but after
-// a mark without a number that mark. size is how many bytes it has.
+// escape reads the escape by number that a text of JSON begins with, for [Cleaner.Names]; of one that begins with none
+// it returns nothing, but after a mark without a number that mark. size is how many bytes it has.
 func escape(text string) (r rune, size int) {
 	if !strings.HasPrefix(text, `\u`) {
 		return -1, 0

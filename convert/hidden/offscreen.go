@@ -46,8 +46,8 @@ func offScreen(style css.Values, em float64) bool {
 		distant(m.move[1], false)
 }
 
-// pathAway reports whether the point of a path on which an element stands lies outside of every window. Of a path of
-// straight lines that is the one at offset-distance, of others the first.
+// pathAway reports whether the point of a path on which an element stands is off the screen, outside of every window.
+// Of a path of straight lines that is the one at offset-distance, of others the first.
 func pathAway(style css.Values, em float64) bool {
 	path, ok := strings.CutPrefix(style.Get("offset-path"), "path(")
 	if !ok {
@@ -67,9 +67,9 @@ func pathAway(style css.Values, em float64) bool {
 // maxPoints is how many points of a path are read. A path with more counts as not straight.
 const maxPoints = 1000
 
-// pathPoints returns the points of the path that begins an argument of path(), up to the first that is not of a
-// straight line. straight reports whether all are. Letters are read without case, so that relative lines count as
-// absolute ones.
+// pathPoints returns the points of the path that begins an argument of path(), and may lead off the screen, up to the
+// first that is not of a straight line. straight reports whether all are. Letters are read without case, so that
+// relative lines count as absolute ones.
 func pathPoints(path string) (points [][2]float64, straight bool) {
 	path = strings.NewReplacer(",", " ", `"`, " ", "'", " ", ")", " ", "m", " m ", "l", " l ", "h", " h ", "v", " v ").
 		Replace(strings.ToLower(path))
@@ -103,8 +103,8 @@ func pathPoints(path string) (points [][2]float64, straight bool) {
 	return points, true
 }
 
-// pointAt returns the point of lines between points at a distance from the first. A share of the distance is one of the
-// whole length. There must be a point.
+// pointAt returns the point of a path, by lines between its points, at a distance from the first. A share of the
+// distance is one of the whole length. There must be a point.
 func pointAt(points [][2]float64, along css.Length) [2]float64 {
 	total := 0.0
 	for i := 1; i < len(points); i++ {
@@ -140,7 +140,8 @@ func fixedAway(style css.Values, em float64) bool {
 	return false
 }
 
-// far reports whether the length value of a style leads out of every window. across says that it leads to the side.
+// far reports whether the length value of a style leads off the screen, out of every window. across says that it leads
+// to the side.
 func far(value string, em float64, across bool) bool {
 	if value == "" {
 		return false
@@ -149,7 +150,8 @@ func far(value string, em float64, across bool) bool {
 	return ok && distant(l, across)
 }
 
-// distant reports whether a length leads out of every window: to the side if across is true, else upwards or downwards.
+// distant reports whether a length leads off the screen, out of every window: to the side if across is true, else
+// upwards or downwards.
 func distant(l css.Length, across bool) bool {
 	return l.Px <= farBack || l.Px >= farOn || l.Share <= -1.5 || l.Share >= 9 ||
 		l.Window && (across && math.Abs(l.Px) >= .98*windowWide || l.Px >= 4*windowHigh)

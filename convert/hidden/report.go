@@ -119,9 +119,9 @@ func (r *reporter) addSmuggled(text string) {
 	}
 }
 
-// spelt writes out what tag characters and variation selectors in text spell, and names the other invisible characters.
-// Tag characters are ASCII shifted by 0xE0000, variation selectors carry a byte each. It stops when it has enough for a
-// piece.
+// spelt writes out, for the report, what tag characters and variation selectors in text spell, and names the other
+// invisible characters. Tag characters are ASCII shifted by 0xE0000, variation selectors carry a byte each. It stops
+// when it has enough for a piece.
 func spelt(text string) string {
 	var b strings.Builder
 	shown := 0
@@ -143,7 +143,7 @@ func spelt(text string) string {
 	return chars.OneLine(b.String())
 }
 
-// printable reports whether c is a character of ASCII that can be seen, or a space.
+// printable reports whether c, in a report, is a character of ASCII that can be seen, or a space.
 func printable(c rune) bool { return c >= ' ' && c < 0x7f }
 
 // note counts a piece of removed text, and keeps it for the report while there are few of its kind. Notes to agents are
@@ -218,23 +218,23 @@ func unsaid(pieces []string, body *html.Node) (count int) {
 			writeLetters(&b, n.Data)
 		}
 	}
-	page := b.String()
+	said := b.String()
 	for _, text := range pieces {
-		if commands(text) || !strings.Contains(page, letters(text)) {
+		if commands(text) || !strings.Contains(said, letters(text)) {
 			count++
 		}
 	}
 	return count
 }
 
-// letters returns the letters of a text in lower case, in which hidden pieces are compared with the page.
+// letters returns the letters of a text in lower case, by which a report compares hidden pieces with the page.
 func letters(text string) string {
 	var b strings.Builder
 	writeLetters(&b, text)
 	return b.String()
 }
 
-// writeLetters writes the letters of a text in lower case to b.
+// writeLetters writes to b the letters of a text in lower case, by which a report compares hidden pieces with the page.
 func writeLetters(b *strings.Builder, text string) {
 	for _, r := range text {
 		if unicode.IsLetter(r) {

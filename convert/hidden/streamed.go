@@ -14,8 +14,8 @@ import (
 // puts in the place of a template. React writes a call of $RC for each, with the ids of the template and of the part.
 var streamedPart = lazy.Pattern(`\$RC\("(B:[0-9a-zA-Z_:-]{1,40})","(S:[0-9a-zA-Z_:-]{1,40})"\)`)
 
-// placeStreamed puts such parts where the script would. Without it such a part would be hidden text. A template that
-// lies within its own part stays; the part then is shown where it is.
+// placeStreamed puts the parts of a page that are streamed after it where the script would. Without it such a part
+// would be hidden text. A template that lies within its own part stays; the part then is shown where it is.
 func placeStreamed(body *html.Node) {
 	places := map[string]string{} // id of a part to id of its template
 	for d := range body.Descendants() {

@@ -29,7 +29,7 @@ func (s *sweep) tags() {
 	if len(list) == 0 {
 		return
 	}
-	w := walker{sweep: s, tags: list, closing: pairs(list)}
+	w := tagWalker{sweep: s, tags: list, closing: pairs(list)}
 	w.sheet = *New(w.styles())
 	w.walk()
 }
@@ -42,8 +42,9 @@ func (s *sweep) allTags() {
 	}
 }
 
-// pairs returns, for each open tag, where the tag that closes it stands in the list, or -1. A tag of endsWithBlock is
-// closed within its block only. Tags are paired by name, as they stand: markdown may have them in any order.
+// pairs returns, for each open tag of a markdown text, where the tag that closes it stands in the list, or -1. A tag of
+// endsWithBlock is closed within its block only. Tags are paired by name, as they stand: markdown may have them in any
+// order.
 func pairs(list []markdown.HTMLTag) []int32 {
 	closing := make([]int32, len(list))
 	open := map[string][]int32{}
@@ -78,8 +79,8 @@ var endTagless = map[string]bool{
 	"link": true, "meta": true, "source": true, "track": true, "wbr": true,
 }
 
-// walker goes through the tags of a text. sheet is a Cleaner for the rules alone: it reports nothing.
-type walker struct {
+// tagWalker goes through the tags of a markdown text. sheet is a Cleaner for the rules alone: it reports nothing.
+type tagWalker struct {
 	*sweep
 	tags    []markdown.HTMLTag
 	closing []int32
@@ -96,7 +97,7 @@ type openElement struct {
 }
 
 // styles returns a tree with the style sheets of the text. It is a document of style elements alone.
-func (w *walker) styles() *html.Node {
+func (w *tagWalker) styles() *html.Node {
 	root := &html.Node{Type: html.DocumentNode}
 	for i := range w.tags {
 		if t := &w.tags[i]; t.Name == "style" && w.closing[i] >= 0 {
@@ -118,7 +119,7 @@ func node(t *markdown.HTMLTag) *html.Node {
 }
 
 // walk looks at the tags of a text in their order, each within the elements that are open around it.
-func (w *walker) walk() {
+func (w *tagWalker) walk() {
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	all := openElement{int32(len(w.tags)), body, w.sheet.plain()}
 	for i := 0; i < len(w.tags); i++ {
@@ -151,7 +152,7 @@ func commentText(comment []byte) string {
 
 // element looks at the element that the tag i begins, and returns the last tag that it has dealt with. An element that
 // goes takes its content along; of one that stays the attributes are looked at, and it is open for what follows.
-func (w *walker) element(i int, outer openElement) int {
+func (w *tagWalker) element(i int, outer openElement) int {
 	t := &w.tags[i]
 	n := node(t)
 	n.Parent = outer.node
@@ -188,7 +189,7 @@ func (w *walker) element(i int, outer openElement) int {
 
 // neverShown reports whether a browser never shows the content of an element, and says so if it begins as HTML does and
 // not as a component of a program does.
-func (w *walker) neverShown(t *markdown.HTMLTag, n *html.Node) bool {
+func (w *tagWalker) neverShown(t *markdown.HTMLTag, n *html.Node) bool {
 	switch t.Name {
 	case "script", "style", "template", "noscript", "textarea", "iframe":
 		return true
@@ -204,7 +205,7 @@ func (w *walker) neverShown(t *markdown.HTMLTag, n *html.Node) bool {
 
 // written reports whether the name of a tag is written in lower case: components, as <Select>, are not HTML. t.Name is
 // in lower case always.
-func (w *walker) written(t *markdown.HTMLTag) bool {
+func (w *tagWalker) written(t *markdown.HTMLTag) bool {
 	return bytes.HasPrefix(w.md[t.Start+1:], []byte(t.Name))
 }
 
@@ -212,7 +213,7 @@ func (w *walker) written(t *markdown.HTMLTag) bool {
 // never shown and not closed in its paragraph: people name such elements in their prose. An element without a closing
 // tag ends as browsers end it: with the text for most, with its paragraph for one in a line, with the next block for
 // those of endsWithBlock.
-func (w *walker) extent(i int, never bool) (end, last int) {
+func (w *tagWalker) extent(i int, never bool) (end, last int) {
 	t := &w.tags[i]
 	close := int(w.closing[i])
 	switch {
@@ -244,7 +245,7 @@ var blockNames = map[string]bool{
 }
 
 // plain returns the text from at to the last tag, without the tags from i on. It stands in the report.
-func (w *walker) plain(at, i, last int) string {
+func (w *tagWalker) plain(at, i, last int) string {
 	var b strings.Builder
 	for ; i <= last && b.Len() < 4*maxPiece; i++ {
 		if t := &w.tags[i]; t.Start > at {
@@ -261,7 +262,7 @@ var mutedElements = map[string]bool{
 }
 
 // mute cuts the text between the tags i and close. The tags between them stay for the walk.
-func (w *walker) mute(i, close int) {
+func (w *tagWalker) mute(i, close int) {
 	name := w.tags[i].Name
 	for ; i < close; i++ {
 		start, end := w.tags[i].End, w.tags[i+1].Start
@@ -273,7 +274,7 @@ func (w *walker) mute(i, close int) {
 
 // attributes cuts the attributes of an element of HTML that hold text nobody sees or the address of a script.
 // Components of programs have attributes of their own, which are left.
-func (w *walker) attributes(t *markdown.HTMLTag) {
+func (w *tagWalker) attributes(t *markdown.HTMLTag) {
 	if atom.Lookup([]byte(t.Name)) == 0 || !w.written(t) {
 		return
 	}

@@ -59,8 +59,8 @@ func (l *look) inked(value string, inherited, current ink) ink {
 	return inked(value, inherited, current)
 }
 
-// inked returns, for the look of a text, a colour of a style, or what was inherited. Current is what currentcolor
-// stands for. A colour that is not understood is not known.
+// inked returns a colour of a style, or what was inherited. Current is what currentcolor stands for. A colour that is
+// not understood is not known.
 func inked(value string, inherited, current ink) ink {
 	switch value {
 	case "", "inherit":
@@ -142,8 +142,7 @@ func (w *Cleaner) backdrop(n *html.Node, l *look, style css.Values) {
 	}
 }
 
-// gradient returns, for the look of a text, the colour of a gradient that has only one. Another is not known: part of
-// it may show the text.
+// gradient returns the colour of a gradient that has only one. Another is not known: part of it may show the text.
 func gradient(image string) ink {
 	if strings.Contains(image, "url(") || !strings.Contains(image, "gradient(") {
 		return ink{}

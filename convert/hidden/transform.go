@@ -7,19 +7,19 @@ import (
 	"github.com/readthru/readthru/convert/css"
 )
 
-// matrix is a transform of space: what it does to the three axes, and where it moves things, in pixels. Boxes are flat,
-// so that the third axis only tells whether one is seen from its back.
-type matrix struct {
+// transform is a transformation of space: what it does to the three axes, and where it moves things, in pixels. Boxes
+// are flat, so that the third axis only tells whether one is seen from its back.
+type transform struct {
 	axes [3][3]float64 // rows
 	move [3]css.Length
 }
 
 // identity is the transform that changes nothing.
-var identity = matrix{axes: [3][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}
+var identity = transform{axes: [3][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}
 
 // transformed returns what the properties transform, translate, rotate and scale do together. It is false when nothing
 // is set. The order is that of CSS Transforms Level 2. What is not understood is passed over.
-func transformed(style css.Values, em float64) (m matrix, ok bool) {
+func transformed(style css.Values, em float64) (m transform, ok bool) {
 	m = identity
 	for _, property := range [...]string{"translate", "rotate", "scale", "transform"} {
 		value := style.Get(property)
@@ -43,9 +43,9 @@ func transformed(style css.Values, em float64) (m matrix, ok bool) {
 	return m, ok
 }
 
-// apply multiplies m, a transform, by one function. name and list are the function and its arguments. Translations are
+// apply multiplies m by one function of a transform. name and list are the function and its arguments. Translations are
 // added without the turns before them, which is near enough to tell what is far away.
-func (m *matrix) apply(name string, list []string, em float64) {
+func (m *transform) apply(name string, list []string, em float64) {
 	values := make([]css.Length, 0, len(list))
 	numbers := make([]float64, 0, 16)
 	axis := ""
@@ -85,8 +85,8 @@ func (m *matrix) apply(name string, list []string, em float64) {
 	}
 }
 
-// translate moves, as a part of a transform, by lengths along the axes from axis on: "x" or "", "y", "z", or "3d".
-func (m *matrix) translate(axis string, by []css.Length) {
+// translate moves by lengths along the axes from axis on: "x" or "", "y", "z", or "3d".
+func (m *transform) translate(axis string, by []css.Length) {
 	first := 0
 	switch strings.ToLower(axis) {
 	case "y":
@@ -173,14 +173,13 @@ func turned(x, y, z, angle float64) (m [3][3]float64) {
 	}
 }
 
-// smallest returns, of a transform, the least factor by which m scales what is seen: 0 when a box is seen from its
-// edge.
-func (m *matrix) smallest() float64 {
+// smallest returns the least factor by which m scales what is seen: 0 when a box is seen from its edge.
+func (m *transform) smallest() float64 {
 	a, b, c, d := m.axes[0][0], m.axes[0][1], m.axes[1][0], m.axes[1][1]
 	sum, difference := a*a+b*b+c*c+d*d, 2*math.Abs(a*d-b*c)
 	// The singular values of a matrix of two rows.
 	return math.Abs(math.Sqrt(sum+difference)-math.Sqrt(max(0, sum-difference))) / 2
 }
 
-// away reports whether m, a transform, shows the back of a box. With backface-visibility: hidden nothing of it is seen.
-func (m *matrix) away() bool { return m.axes[2][2] < 0 }
+// away reports whether m shows the back of a box. With backface-visibility: hidden nothing of it is seen.
+func (m *transform) away() bool { return m.axes[2][2] < 0 }

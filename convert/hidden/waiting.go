@@ -117,13 +117,15 @@ func (w *Cleaner) setOff(n *html.Node, waits map[*html.Node]string, seen map[*ht
 	}
 }
 
-// partOfGroup reports whether n is a part of a list or table, which stays where it is. The quote goes into it.
+// partOfGroup reports whether n is a part of a list or table, which stays where it is when text in it waits for a
+// script. The quote that sets the text off goes into it.
 func partOfGroup(n *html.Node) bool {
 	return dom.Is(n, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Td, atom.Th, atom.Tbody, atom.Thead, atom.Tfoot,
 		atom.Caption, atom.Summary, atom.Figcaption)
 }
 
-// holdsBlocks reports whether a quote may stand in n. Elsewhere HTML has no place for a blockquote.
+// holdsBlocks reports whether the quote around text that waits for a script may stand in n. Elsewhere HTML has no place
+// for a blockquote.
 func holdsBlocks(n *html.Node) bool {
 	return n.DataAtom == 0 || dom.IsBlock(n) && !dom.IsHeading(n) && !dom.Is(n, atom.P, atom.Pre, atom.Ul, atom.Ol,
 		atom.Dl, atom.Dt, atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Th, atom.Caption, atom.Summary,

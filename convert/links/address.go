@@ -146,8 +146,8 @@ func Escape(s string) string {
 	return s
 }
 
-// ampersands replaces each ampersand that would begin a character reference by a reference. Browsers would read
-// "&copy=1" as a sign.
+// ampersands replaces each ampersand of an address that would begin a character reference by a reference. Browsers
+// would read "&copy=1" as a sign.
 func ampersands(s string) string {
 	var b strings.Builder
 	from := 0

@@ -19,8 +19,8 @@ import (
 // that matter, a heading or a listing, or what stands between two blocks. White space does not reach from one piece
 // into another.
 
-// pieces writes the children of n, which is an element of the page or a wrapper. Of a wrapper the children are elements
-// of the page, too.
+// pieces writes the children of n, which is an element of the page or a wrapper, by copies, a piece at a time. Of a
+// wrapper the children are elements of the page, too.
 func (r *renderer) pieces(out *bytes.Buffer, n *html.Node) {
 	run := dom.NewElement(atom.Div) // what stands between two blocks
 	r.gather(out, run, n)
@@ -69,7 +69,7 @@ func (r *renderer) gather(out *bytes.Buffer, run, n *html.Node) {
 	r.thread(out, thread)
 }
 
-// custom reports whether n is a custom element: HTML does not define it, scripts do.
+// custom reports whether n is a custom element, which is not copied as a whole: HTML does not define it, scripts do.
 func custom(n *html.Node) bool {
 	return n.Type == html.ElementNode && n.DataAtom == 0 && !dom.Own(n)
 }
@@ -140,8 +140,8 @@ func (r *renderer) asCopy(write func()) {
 	r.copied = was
 }
 
-// kept yields the children of n that are not dropped. It yields the children of transparent elements in their place.
-// Every walk over the page goes by it, so that what is dropped is never written.
+// kept yields the children of n that may be copied: those that are not dropped. It yields the children of transparent
+// elements in their place. Every walk over the page goes by it, so that what is dropped is never written.
 func (r *renderer) kept(n *html.Node) iter.Seq[*html.Node] {
 	return func(yield func(*html.Node) bool) { r.eachKept(n, yield) }
 }
@@ -162,8 +162,8 @@ func (r *renderer) eachKept(n *html.Node, yield func(*html.Node) bool) bool {
 	return true
 }
 
-// before returns the sibling before n among those that kept yields, ignoring white space, or nil. n may stand in
-// transparent elements.
+// before returns the sibling of the page before n, among those that may be copied, ignoring white space, or nil. n may
+// stand in transparent elements.
 func (r *renderer) before(n *html.Node) *html.Node {
 	for {
 		for n.PrevSibling == nil {
@@ -214,20 +214,20 @@ func (r *renderer) copyNested(parent, n *html.Node, nesting int) {
 	parent.AppendChild(twin)
 }
 
-// transparent reports whether an element means nothing in markdown and stands for its children. Its style or its
-// meaning to machines is all that it adds.
+// transparent reports whether an element means nothing in markdown, so that its children are copied in its place. Its
+// style or its meaning to machines is all that it adds.
 func transparent(n *html.Node) bool {
 	return dom.Is(n, atom.Span, atom.Font, atom.Big, atom.Small, atom.Ins, atom.U, atom.Mark, atom.Abbr, atom.Acronym,
 		atom.Bdi, atom.Bdo, atom.Data, atom.Time, atom.Label, atom.Nobr, atom.Picture, atom.Ruby, atom.Wbr)
 }
 
-// preformatted reports whether white space below n counts. It must not be collapsed.
+// preformatted reports whether white space below n, in a copy, counts. It must not be collapsed.
 func preformatted(n *html.Node) bool {
 	return dom.Is(n, atom.Pre) || n.Data == dom.MathElement || n.Data == dom.RawElement
 }
 
-// dropRuleAtTop removes rules before all other content: they separate nothing, and the first would look like the start
-// of front matter. It reports whether there is other content.
+// dropRuleAtTop removes from a copy the rules before all other content: they separate nothing, and the first would look
+// like the start of front matter. It reports whether there is other content.
 func dropRuleAtTop(doc *html.Node) (begun bool) {
 	var rules []*html.Node
 	for d := range doc.Descendants() {

@@ -1,7 +1,7 @@
 package mdwrite
 
-// grid holds the cells of a table in few allocations: a large table has a million cells. Offsets are 32 bits, as the
-// output of a table is bounded.
+// grid holds the cells of a table of markdown in few allocations: a large table has a million cells. Offsets are 32
+// bits, as the output of a table is bounded.
 type grid struct {
 	texts  []byte // of all cells, one after the other
 	cells  []cell
@@ -27,7 +27,7 @@ func (g *grid) text(cell int32) []byte {
 	return g.texts[g.cells[cell].begin:g.cells[cell].end]
 }
 
-// blank reports whether a line has no text. Such a row of a table is left out.
+// blank reports whether a line of the table has no text in markdown. Such a row of a table is left out.
 func (g *grid) blank(line []place) bool {
 	for _, p := range line {
 		if len(g.text(p.cell)) > 0 {
@@ -37,8 +37,8 @@ func (g *grid) blank(line []place) bool {
 	return true
 }
 
-// used returns which columns have text. It reports false if spans make far more places than there are cells. Columns
-// without text are left out of a table.
+// used returns which columns of the table have text in markdown. It reports false if spans make far more places than
+// there are cells. Columns without text are left out of a table.
 func (g *grid) used() (used []bool, ok bool) {
 	limit := g.limit()
 	for line := range g.lines {
@@ -55,12 +55,12 @@ func (g *grid) used() (used []bool, ok bool) {
 	return used, true
 }
 
-// limit is the number of places that the spans of the cells may make. Without it a few cells with large spans would
-// make millions of places.
+// limit is the number of places of the markdown table that the spans of the cells may make. Without it a few cells with
+// large spans would make millions of places.
 func (g *grid) limit() int { return 4*len(g.cells) + 1000 }
 
-// lines yields the rows, with each cell repeated over the columns and rows that it spans. A line is valid until the
-// next one. A line over the limit is cut.
+// lines yields the rows of the markdown table, with each cell repeated over the columns and rows that it spans. A line
+// is valid until the next one. A line over the limit is cut.
 func (g *grid) lines(yield func(line []place) bool) {
 	var line, above []place
 	limit := g.limit()

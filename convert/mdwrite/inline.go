@@ -87,8 +87,8 @@ var brackets = [...][2]string{
 	{"〔", "〕"},
 }
 
-// inBrackets returns the brackets that are round all of content, and what is between them. It is false if there are
-// others of them inside.
+// inBrackets returns the brackets that are round all of content, the text of an emphasis, and what is between them. It
+// is false if there are others of them inside.
 func inBrackets(content []byte) (opening, inner, closing []byte, ok bool) {
 	for _, pair := range brackets {
 		inner, begins := bytes.CutPrefix(content, []byte(pair[0]))
@@ -134,11 +134,11 @@ func flank(before, content, tail []byte, n *html.Node) (prefix, inner, suffix []
 	return prefix, inner, suffix, true
 }
 
-// wordRune reports whether r is neither white space nor punctuation.
+// wordRune reports whether r, beside a mark of emphasis, is neither white space nor punctuation.
 func wordRune(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsPunct(r) && !unicode.IsSymbol(r) }
 
-// runeAfter returns the first character that is written after n: a space at the end of a line, and a star for markup.
-// It looks at eight nodes at most.
+// runeAfter returns the first character that is written after n, an emphasis: a space at the end of a line, and a star
+// for markup. It looks at eight nodes at most.
 func runeAfter(n *html.Node) rune {
 	for range 8 {
 		for n.NextSibling == nil {

@@ -138,8 +138,8 @@ func (r *renderer) followsList(n *html.Node) bool {
 	return true
 }
 
-// indented writes content with all lines but the first indented by width, lines of code included. What it writes counts
-// against the budget: nested lists indent every line again.
+// indented writes the content of a list's item with all lines but the first indented by width, lines of code included.
+// What it writes counts against the budget: nested lists indent every line again.
 func (r *renderer) indented(out *bytes.Buffer, content []byte, width int) {
 	indent := strings.Repeat(" ", width)
 	r.spend(len(content))

@@ -235,7 +235,8 @@ func (r *renderer) heading(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 }
 
-// boldBlock writes a block of its own in bold: a term, a summary. One that holds blocks is written as these.
+// boldBlock writes, in bold, an element that is a block of its own: the summary of what folds, a term that stands
+// alone. One that holds blocks is written as these.
 func (r *renderer) boldBlock(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 	if dom.Contains(n, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.P, atom.Div, atom.Ul, atom.Pre,

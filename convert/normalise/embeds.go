@@ -112,10 +112,10 @@ func mediaOf(n *html.Node) (address, kind string) {
 		}
 	default:
 		address = dom.Attr(n, map[bool]string{true: "data", false: "src"}[n.DataAtom == atom.Object])
-		path, _, _ := strings.Cut(address, "#")
-		path, _, _ = strings.Cut(path, "?")
+		file, _, _ := strings.Cut(address, "#")
+		file, _, _ = strings.Cut(file, "?")
 		switch media := dom.Attr(n, "type"); {
-		case media == "application/pdf" || strings.HasSuffix(strings.ToLower(path), ".pdf"):
+		case media == "application/pdf" || strings.HasSuffix(strings.ToLower(file), ".pdf"):
 			return address, "PDF"
 		case strings.HasPrefix(media, "image/") || IsPicture(address):
 			return address, picture

@@ -224,8 +224,8 @@ func lazyImages(body *html.Node) {
 	}
 }
 
-// listAreas puts a list of links below each picture that leads to several places, depending on where it is pressed.
-// maps are these places, by their names. An area without a name or an address is left out. The list is hidden where the
+// listAreas puts a list of links below each image that leads to several places, depending on where it is pressed. maps
+// are these places, by their names. An area without a name or an address is left out. The list is hidden where the
 // picture is.
 func listAreas(body *html.Node, base *url.URL, maps map[string]*html.Node) {
 	for _, img := range dom.FindAll(body, func(n *html.Node) bool { return dom.Is(n, atom.Img) }) {

@@ -43,8 +43,8 @@ func codeLanguage(n *html.Node) string {
 	return ""
 }
 
-// codeBox reports whether an element says that it shows one block of code. Such boxes do not count as ancestors: themes
-// nest several of them around one block.
+// codeBox reports whether an element says that it shows one block of code, whose language may be stated around it. Such
+// boxes do not count as ancestors: themes nest several of them around one block.
 func codeBox(n *html.Node) bool {
 	return dom.HasClass(n, "code-block", "codeblock", "code-snippet", "code-block-background", "code-wrapper",
 		"code-container", "expressive-code", "highlight")

@@ -35,7 +35,7 @@ const maxQuotedLine = 300
 // are whole posts become plain boxes. It does nothing to other elements, and need not be asked again of what it has
 // made.
 func normaliseQuote(n *html.Node) {
-	head := before(n)
+	head := boxBefore(n)
 	if head != nil && (!dom.Named(head, quoteHeads) || dom.HasAttr(head, dom.SaidAttr) || !dom.HasText(head)) {
 		head = nil
 	}
@@ -45,7 +45,7 @@ func normaliseQuote(n *html.Node) {
 		if cell == nil {
 			return
 		}
-		if label := before(n); label != nil && dom.HasClass(label, "smallfont") {
+		if label := boxBefore(n); label != nil && dom.HasClass(label, "smallfont") {
 			dom.Remove(label)
 		}
 		dom.Empty(n)
@@ -77,8 +77,9 @@ func normaliseQuote(n *html.Node) {
 	markLine(n)
 }
 
-// before returns the element before n if no text stands between them, or nil. A forum may put who is quoted there.
-func before(n *html.Node) *html.Node {
+// boxBefore returns the element before the quotation n if no text stands between them, or nil. A forum may put who is
+// quoted there.
+func boxBefore(n *html.Node) *html.Node {
 	p := n.PrevSibling
 	for p != nil && (p.Type == html.CommentNode || p.Type == html.TextNode && chars.Blank(p.Data)) {
 		p = p.PrevSibling
@@ -110,7 +111,7 @@ func quotedCells(table *html.Node) (line, cell *html.Node) {
 	if !dom.HasClass(cell, "alt2") {
 		return nil, nil
 	}
-	if label := before(table); label != nil && dom.HasClass(label, "smallfont") && len(dom.OneLine(label)) < 20 {
+	if label := boxBefore(table); label != nil && dom.HasClass(label, "smallfont") && len(dom.OneLine(label)) < 20 {
 		return nil, cell
 	}
 	if first := dom.FirstElement(cell); dom.Is(first, atom.Div) && dom.Contains(first, atom.Strong) &&

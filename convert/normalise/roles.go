@@ -56,7 +56,8 @@ func listItems(list *html.Node) (items []*html.Node) {
 	return items
 }
 
-// notInLine reports whether n is no part of a line of text. Items with such in them are cards.
+// notInLine reports whether n, in an item of a list by roles, is no part of a line of text. Items with such in them are
+// cards.
 func notInLine(n *html.Node) bool { return dom.IsBlock(n) || dom.Is(n, atom.Img, atom.Br) }
 
 // partRoles are the roles of the parts of a table. Grids have them, too, but are not asked.

@@ -91,10 +91,11 @@ func (s *seams) meet(before, after *html.Node) {
 	}
 }
 
-// opensWord reports whether a word or an amount may begin with r.
+// opensWord reports whether a word or an amount may begin with r, the first character behind a seam of two texts.
 func opensWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || currency(r) }
 
-// closesWord reports whether r may end what is a word, an amount, a label or a sentence.
+// closesWord reports whether r, the last character before a seam of two texts, may end a word, an amount, a label or a
+// sentence.
 func closesWord(r rune) bool { return opensWord(r) || strings.ContainsRune(".:!?)%…”", r) }
 
 // siblingsAround returns the siblings in which two texts of a tree stand, the first before the second: the elements at
@@ -214,14 +215,15 @@ func linksAt(left, right *html.Node) (before, after *html.Node) {
 	return before, after
 }
 
-// endsYear reports whether the text s ends with a year of the twentieth or twenty-first century, as dates do.
+// endsYear reports whether the text s, before a seam, ends with a year of the twentieth or twenty-first century, as
+// dates do.
 func endsYear(s string) bool {
 	rest := strings.TrimRight(s, "0123456789")
 	year := s[len(rest):]
 	return len(year) == 4 && (year[:2] == "20" || year[:2] == "19")
 }
 
-// counts reports whether s begins with a number and a word for what it counts: "4 min read".
+// counts reports whether the text s, behind a seam, begins with a number and a word for what it counts: "4 min read".
 func counts(s string) bool {
 	rest := strings.TrimLeft(s, "0123456789")
 	unit := strings.TrimLeft(rest, " \u00a0")
@@ -232,19 +234,20 @@ func counts(s string) bool {
 // several reports whether a text that meets another has more than one word.
 func several(s string) bool { return strings.ContainsFunc(strings.TrimSpace(s), unicode.IsSpace) }
 
-// currency reports whether r is a sign of a currency, as Unicode classes it.
+// currency reports whether r, where two texts meet, is a sign of a currency, as Unicode classes it.
 func currency(r rune) bool { return unicode.Is(unicode.Sc, r) }
 
-// unit reports whether a number with r before or behind it is an amount: a percentage or a sum of money.
+// unit reports whether a number that meets r, before or behind it, is an amount: a percentage or a sum of money.
 func unit(r rune) bool { return r == '%' || currency(r) }
 
-// startsAmount reports whether the text behind a sign of currency starts with a number, after spaces.
+// startsAmount reports whether the text that meets another behind a sign of currency starts with a number, after
+// spaces.
 func startsAmount(s string) bool {
 	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(s, " \u00a0"))
 	return unicode.IsDigit(r)
 }
 
-// startsLower reports whether s starts with n letters in lower case.
+// startsLower reports whether the text s, behind a seam, starts with n letters in lower case.
 func startsLower(s string, n int) bool {
 	for _, r := range s {
 		if n == 0 || !unicode.IsLower(r) {
@@ -255,7 +258,7 @@ func startsLower(s string, n int) bool {
 	return n == 0
 }
 
-// endsLower reports whether s ends with n letters in lower case.
+// endsLower reports whether the text s, before a seam, ends with n letters in lower case.
 func endsLower(s string, n int) bool {
 	for ; n > 0; n-- {
 		r, size := utf8.DecodeLastRuneInString(s)

@@ -19,12 +19,12 @@ const (
 	maxDepth = 100    // of its elements in one another
 )
 
-// node is an element of a formula. Names are those of §22.1 without their prefix. The zero value is an element that is
-// not there.
-type node struct {
+// ommlNode is an element of a formula in a file of Office (OMML). Names are those of §22.1 without their prefix. The
+// zero value is an element that is not there.
+type ommlNode struct {
 	name, value string // value of its attribute val
 	text        string
-	children    []*node
+	children    []*ommlNode
 }
 
 // Read reads a formula, whose begin tag was the last token of dec, up to its end, and returns it as MathML: an element
@@ -32,7 +32,7 @@ type node struct {
 // returned then, in an element mtext. When ctx ends, Read panics with a value for [guard.Run].
 func Read(ctx context.Context, dec *xml.Decoder, display bool) (mathML string, ok bool) {
 	root, ok := read(ctx, dec)
-	w := &writer{}
+	w := &ommlWriter{}
 	w.out.WriteString("<math")
 	if display {
 		w.out.WriteString(` display="block"`)
@@ -47,11 +47,11 @@ func Read(ctx context.Context, dec *xml.Decoder, display bool) (mathML string, o
 	return w.out.String(), ok
 }
 
-// read returns the tree of a formula. ok is false if part of it was left out. Deleted text and properties of looks are
-// passed over.
-func read(ctx context.Context, dec *xml.Decoder) (root *node, ok bool) {
-	root, ok = &node{}, true
-	open := []*node{root}
+// read returns the tree of a formula of Office. ok is false if part of it was left out. Deleted text and properties of
+// looks are passed over.
+func read(ctx context.Context, dec *xml.Decoder) (root *ommlNode, ok bool) {
+	root, ok = &ommlNode{}, true
+	open := []*ommlNode{root}
 	nodes, depth := 0, 1 // depth counts what is left out, too
 	for depth > 0 {
 		guard.Check(ctx)
@@ -70,7 +70,7 @@ func read(ctx context.Context, dec *xml.Decoder) (root *node, ok bool) {
 			case "del", "moveFrom", "delText", "instrText", "ctrlPr": // removed text, and looks
 				continue
 			}
-			n := &node{name: t.Name.Local, value: xmlread.Attr(t, "val")}
+			n := &ommlNode{name: t.Name.Local, value: xmlread.Attr(t, "val")}
 			top := open[len(open)-1]
 			top.children = append(top.children, n)
 			open = append(open, n)
@@ -88,11 +88,11 @@ func read(ctx context.Context, dec *xml.Decoder) (root *node, ok bool) {
 	return root, ok
 }
 
-// plain returns the text of a formula. It is what remains of one that is too large.
-func plain(n *node) string {
+// plain returns the text of a formula of Office. It is what remains of one that is too large.
+func plain(n *ommlNode) string {
 	var b strings.Builder
-	var walk func(n *node)
-	walk = func(n *node) {
+	var walk func(n *ommlNode)
+	walk = func(n *ommlNode) {
 		b.WriteString(n.text)
 		for _, c := range n.children {
 			walk(c)
@@ -103,17 +103,17 @@ func plain(n *node) string {
 }
 
 // child returns the first child of a name, an empty node if there is none. So callers can go on without a check.
-func (n *node) child(name string) *node {
+func (n *ommlNode) child(name string) *ommlNode {
 	for _, c := range n.children {
 		if c.name == name {
 			return c
 		}
 	}
-	return &node{}
+	return &ommlNode{}
 }
 
 // property returns the value that the properties of n (fPr of f) state for a name. stated is false if they are silent.
-func (n *node) property(name string) (value string, stated bool) {
+func (n *ommlNode) property(name string) (value string, stated bool) {
 	for _, p := range n.child(n.name + "Pr").children {
 		if p.name == name {
 			return p.value, true
@@ -124,7 +124,7 @@ func (n *node) property(name string) (value string, stated bool) {
 
 // or returns the value of a property, or other if it is not stated. other is the default that ECMA-376 gives the
 // property.
-func (n *node) or(name, other string) string {
+func (n *ommlNode) or(name, other string) string {
 	if value, stated := n.property(name); stated {
 		return value
 	}
@@ -132,26 +132,26 @@ func (n *node) or(name, other string) string {
 }
 
 // on reports whether a property is stated and not switched off. A property without a value is on.
-func (n *node) on(name string) bool {
+func (n *ommlNode) on(name string) bool {
 	value, stated := n.property(name)
 	return stated && value != "0" && value != "off" && value != "false"
 }
 
-// writer writes MathML. aligned is set while such an array is written.
-type writer struct {
+// ommlWriter writes a formula of Office as MathML. aligned is set while such an array is written.
+type ommlWriter struct {
 	out     strings.Builder
 	aligned bool // within an array of equations, where an ampersand aligns
 }
 
 // all writes nodes of a formula one after the other.
-func (w *writer) all(list []*node) {
+func (w *ommlWriter) all(list []*ommlNode) {
 	for _, n := range list {
 		w.write(n)
 	}
 }
 
 // element writes an element round what inner writes. name may have attributes behind it.
-func (w *writer) element(name string, inner func()) {
+func (w *ommlWriter) element(name string, inner func()) {
 	w.out.WriteString("<" + name + ">")
 	inner()
 	tag, _, _ := strings.Cut(name, " ")
@@ -159,10 +159,10 @@ func (w *writer) element(name string, inner func()) {
 }
 
 // row writes the children of n as one argument.
-func (w *writer) row(n *node) { w.element("mrow", func() { w.all(n.children) }) }
+func (w *ommlWriter) row(n *ommlNode) { w.element("mrow", func() { w.all(n.children) }) }
 
 // arguments writes an element whose arguments are parts of the formula.
-func (w *writer) arguments(name string, parts ...*node) {
+func (w *ommlWriter) arguments(name string, parts ...*ommlNode) {
 	w.element(name, func() {
 		for _, p := range parts {
 			w.row(p)
@@ -171,13 +171,13 @@ func (w *writer) arguments(name string, parts ...*node) {
 }
 
 // token writes a token element of MathML with its text. attributes begin with a space, or are empty.
-func (w *writer) token(name, attributes, text string) {
+func (w *ommlWriter) token(name, attributes, text string) {
 	w.out.WriteString("<" + name + attributes + ">" + html.EscapeString(text) + "</" + name + ">")
 }
 
 // write writes a node; an element that is not known here is what it holds (box, borderBox, r of other kinds). e is the
 // argument that most elements have: their base.
-func (w *writer) write(n *node) {
+func (w *ommlWriter) write(n *ommlNode) {
 	e := n.child("e")
 	switch n.name {
 	case "r":
@@ -196,7 +196,7 @@ func (w *writer) write(n *node) {
 		w.arguments("msubsup", e, n.child("sub"), n.child("sup"))
 	// MathML has no scripts before a base in the few elements that are understood later: an empty base has them.
 	case "sPre":
-		w.arguments("msubsup", &node{}, n.child("sub"), n.child("sup"))
+		w.arguments("msubsup", &ommlNode{}, n.child("sub"), n.child("sup"))
 		w.row(e)
 	case "nary":
 		w.operator(n)
@@ -248,9 +248,9 @@ func (w *writer) write(n *node) {
 
 // operator writes an operator with its limits: of a sum, a product, an integral. Limits that the formula hides are left
 // out.
-func (w *writer) operator(n *node) {
-	sign := &node{name: "r", children: []*node{{name: "t", text: n.or("chr", "∫")}}}
-	base := &node{children: []*node{sign}}
+func (w *ommlWriter) operator(n *ommlNode) {
+	sign := &ommlNode{name: "r", children: []*ommlNode{{name: "t", text: n.or("chr", "∫")}}}
+	base := &ommlNode{children: []*ommlNode{sign}}
 	sub, sup := n.child("sub"), n.child("sup")
 	low := len(sub.children) > 0 && !n.on("subHide")
 	high := len(sup.children) > 0 && !n.on("supHide")
@@ -268,7 +268,7 @@ func (w *writer) operator(n *node) {
 
 // delimited writes what stands between delimiters. A matrix in them stays their only neighbour, which makes it theirs.
 // The defaults are parentheses, with bars between several expressions.
-func (w *writer) delimited(n *node) {
+func (w *ommlWriter) delimited(n *ommlNode) {
 	w.token("mo", "", n.or("begChr", "("))
 	first := true
 	for _, c := range n.children {
@@ -285,7 +285,7 @@ func (w *writer) delimited(n *node) {
 }
 
 // marked writes an expression with a sign above or below it. name is mover or munder.
-func (w *writer) marked(name string, e *node, sign string) {
+func (w *ommlWriter) marked(name string, e *ommlNode, sign string) {
 	w.element(name, func() {
 		w.row(e)
 		w.token("mo", "", sign)
@@ -293,7 +293,7 @@ func (w *writer) marked(name string, e *node, sign string) {
 }
 
 // matrix writes the rows and cells of a matrix.
-func (w *writer) matrix(n *node) {
+func (w *ommlWriter) matrix(n *ommlNode) {
 	for _, mr := range n.children {
 		if mr.name != "mr" {
 			continue
@@ -309,7 +309,7 @@ func (w *writer) matrix(n *node) {
 }
 
 // equations writes an array of equations, one in each row. The ampersands by which Word aligns them are left out.
-func (w *writer) equations(n *node) {
+func (w *ommlWriter) equations(n *ommlNode) {
 	was := w.aligned
 	w.aligned = true
 	for _, e := range n.children {
@@ -322,7 +322,7 @@ func (w *writer) equations(n *node) {
 
 // run writes the text of a run: words if it is normal text, else letters, numbers and signs. Upright letters are one
 // name, as those of a function are. Double-struck and bold letters keep their look, as it has a meaning.
-func (w *writer) run(n *node) {
+func (w *ommlWriter) run(n *ommlNode) {
 	var text strings.Builder
 	normal, style, script := false, "", ""
 	for _, c := range n.children {
@@ -366,8 +366,9 @@ func (w *writer) run(n *node) {
 	}
 }
 
-// kindOf returns the element for the beginning of a text, and how many bytes are of it; no element for white space.
-// upright says that letters together are one name. Combining marks belong to what is before them.
+// kindOf returns the element of MathML for the beginning of a text in a formula of Office, and how many bytes are of
+// it; no element for white space. upright says that letters together are one name. Combining marks belong to what is
+// before them.
 func kindOf(text string, upright bool) (name string, size int) {
 	is := func(r rune) bool { return false }
 	for i, r := range text {

@@ -22,7 +22,7 @@ var mathAttributes = map[string]bool{
 
 // formula writes the formula that is in an object of its own, as MathML. The description that stands beside it in its
 // frame is its source in another language, and is left out. Objects of another kind, such as charts, are left out.
-func (r *reader) formula(t xml.StartElement) {
+func (r *odfReader) formula(t xml.StartElement) {
 	href := xmlread.Attr(t, "href")
 	dec := r.files.Decoder(path.Join(strings.TrimPrefix(href, "./"), "content.xml"))
 	if href == "" || dec == nil {
@@ -75,8 +75,8 @@ func (r *reader) formula(t xml.StartElement) {
 	}
 }
 
-// isMathName reports whether an element may be one of MathML: its name has letters alone, and those of HTML are none.
-// Names are of small letters and hyphens, as they are written into HTML.
+// isMathName reports whether an element of an OpenDocument formula may be one of MathML: its name has letters alone,
+// and those of HTML are none. Names are of small letters and hyphens, as they are written into HTML.
 func isMathName(name string) bool {
 	for _, c := range name {
 		if (c < 'a' || c > 'z') && c != '-' {

@@ -34,7 +34,7 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what was being done
 	}
-	r := &reader{
+	r := &odfReader{
 		ctx: ctx, files: files, styles: map[string]style{}, numbered: map[string]bool{}, blank: map[string]bool{},
 		layers: map[string]bool{}, layouts: map[string][2]float64{},
 	}

@@ -26,9 +26,9 @@ const (
 	maxCopied = 1 << 20
 )
 
-// reader reads the content of a document. It is made for one [Read]. HTML is written to out as elements begin and end;
-// what turns out to be hidden is cut off again.
-type reader struct {
+// odfReader reads the content of an OpenDocument file. It is made for one [Read]. HTML is written to out as elements
+// begin and end; what turns out to be hidden is cut off again.
+type odfReader struct {
 	ctx      context.Context
 	files    *archive.Archive
 	styles   map[string]style
@@ -78,7 +78,7 @@ var left = map[string]bool{
 var beside = map[string]string{"tracked-changes": archive.Deleted, "annotation": archive.Annotation}
 
 // read reads the content to its end, or to the limit of the output, and closes what is then open.
-func (r *reader) read(dec *xml.Decoder) {
+func (r *odfReader) read(dec *xml.Decoder) {
 	for {
 		guard.Check(r.ctx)
 		token, err := dec.RawToken()
@@ -111,7 +111,7 @@ func (r *reader) read(dec *xml.Decoder) {
 }
 
 // inText reports whether a paragraph or a heading is open. White space elsewhere is only the file's own.
-func (r *reader) inText() bool {
+func (r *odfReader) inText() bool {
 	for _, e := range slices.Backward(r.open) {
 		switch e.name {
 		case "p", "h", "desc", "title":
@@ -125,12 +125,12 @@ func (r *reader) inText() bool {
 
 // inParagraph reports whether a paragraph or a heading is open within what is skipped. Beside them stand who wrote a
 // comment, and when.
-func (r *reader) inParagraph() bool {
+func (r *odfReader) inParagraph() bool {
 	return slices.ContainsFunc(r.open[r.skip-1:], func(e element) bool { return e.name == "p" || e.name == "h" })
 }
 
 // start takes a start tag: what is no text or is hidden is skipped, all else begins an element.
-func (r *reader) start(t xml.StartElement) {
+func (r *odfReader) start(t xml.StartElement) {
 	name := t.Name.Local
 	e := element{name: name}
 	if r.skip == 0 && (left[name] || len(r.open) >= maxDepth) {
@@ -155,7 +155,7 @@ func (r *reader) start(t xml.StartElement) {
 
 // end takes an end tag, writes what ends the element, and tells of text that was skipped because the document does not
 // show it.
-func (r *reader) end(name string) {
+func (r *odfReader) end(name string) {
 	n := len(r.open)
 	if n == 0 || r.open[n-1].name != name { // of a damaged file
 		return
@@ -199,10 +199,10 @@ func (r *reader) end(name string) {
 
 // hide has the element that begins left out, and its text told as hidden. It is called before the element is put on the
 // list of open ones.
-func (r *reader) hide() { r.skip, r.hides, r.unseen.Kind = len(r.open)+1, true, "" }
+func (r *odfReader) hide() { r.skip, r.hides, r.unseen.Kind = len(r.open)+1, true, "" }
 
 // begin writes the begin of an element and returns its end. Elements that are not known are what they hold.
-func (r *reader) begin(t xml.StartElement) string {
+func (r *odfReader) begin(t xml.StartElement) string {
 	switch t.Name.Local {
 	case "h":
 		r.block("")
@@ -295,7 +295,7 @@ func (r *reader) begin(t xml.StartElement) string {
 
 // describe begins the title or the description of a picture or a shape, whichever comes first, and returns its end.
 // That of anything else, such as a table, is left out.
-func (r *reader) describe() string {
+func (r *odfReader) describe() string {
 	n := len(r.open)
 	if n == 0 || r.inText() && !shapes[r.open[n-1].name] { // a field in a text
 		return ""
@@ -310,7 +310,7 @@ func (r *reader) describe() string {
 }
 
 // tag writes the start tag of an element of HTML and returns its end tag.
-func (r *reader) tag(name string) string {
+func (r *odfReader) tag(name string) string {
 	r.out.WriteString("<" + name + ">")
 	return "</" + name + ">"
 }
@@ -318,7 +318,7 @@ func (r *reader) tag(name string) string {
 // continued reopens the list before if this one goes on with it, and returns its end. There are programs that write
 // each item as a list of its own, and nest lists in items that are otherwise empty. It returns "" for a list of its
 // own.
-func (r *reader) continued(t xml.StartElement) string {
+func (r *odfReader) continued(t xml.StartElement) string {
 	written := r.out.Bytes()
 	if bytes.HasSuffix(written, []byte("</li><li>")) {
 		r.out.Truncate(len(written) - len("</li><li>"))
@@ -341,7 +341,7 @@ func (r *reader) continued(t xml.StartElement) string {
 
 // inNumbered reports whether a list without a style of its own stands in one that is numbered. Such a list is numbered,
 // too.
-func (r *reader) inNumbered(t xml.StartElement) bool {
+func (r *odfReader) inNumbered(t xml.StartElement) bool {
 	if xmlread.Attr(t, "style-name") != "" {
 		return false
 	}
@@ -355,7 +355,7 @@ func (r *reader) inNumbered(t xml.StartElement) bool {
 
 // block makes the block that is open the one named, pre or blockquote; "" for none. Paragraphs of one kind after one
 // another share it.
-func (r *reader) block(name string) {
+func (r *odfReader) block(name string) {
 	current := ""
 	if n := len(r.blocks); n > 0 {
 		current = r.blocks[n-1]
@@ -375,7 +375,7 @@ func (r *reader) block(name string) {
 
 // paragraph begins a paragraph, and returns its end. name is that of the style s. Within lists, cells and notes it is a
 // plain paragraph.
-func (r *reader) paragraph(s style, name string) string {
+func (r *odfReader) paragraph(s style, name string) string {
 	switch {
 	case r.within("list", "table-cell", "note", "p", "h"):
 		r.out.WriteString("<p>")
@@ -395,12 +395,12 @@ func (r *reader) paragraph(s style, name string) string {
 }
 
 // within reports whether an element with one of the names is open. Names are those of OpenDocument, without prefix.
-func (r *reader) within(names ...string) bool {
+func (r *odfReader) within(names ...string) bool {
 	return slices.ContainsFunc(r.open, func(e element) bool { return slices.Contains(names, e.name) })
 }
 
 // span begins text that looks otherwise, and returns its end. Emphasis, strikes, code and raised text are such.
-func (r *reader) span(s style) (end string) {
+func (r *odfReader) span(s style) (end string) {
 	end = r.look(s)
 	for _, t := range []struct {
 		on   bool
@@ -420,7 +420,7 @@ func (r *reader) span(s style) (end string) {
 }
 
 // beginNote begins a footnote or an endnote, which stands in the text at its mark. Notes in notes are skipped.
-func (r *reader) beginNote() {
+func (r *odfReader) beginNote() {
 	if r.within("note") {
 		r.skip = len(r.open) + 1
 		return
@@ -431,7 +431,7 @@ func (r *reader) beginNote() {
 }
 
 // endNote moves what the note has written from the text into the list of notes.
-func (r *reader) endNote() {
+func (r *odfReader) endNote() {
 	fmt.Fprintf(&r.notes, `<li id="fn%d">%s</li>`, r.note, r.out.Bytes()[r.noteText:])
 	r.out.Truncate(r.noteText)
 }

@@ -22,7 +22,7 @@ type letters struct {
 	opacity string // "none" where they are transparent, else "some"
 }
 
-// lettersOf reads properties of text.
+// lettersOf reads how a style of an OpenDocument file has letters look, from its properties of text.
 func lettersOf(t xml.StartElement) letters {
 	l := letters{color: color(t), size: size(xmlread.Attr(t, "font-size"))}
 	if v, isShare := strings.CutSuffix(xmlread.Attr(t, "opacity"), "%"); isShare {
@@ -34,7 +34,7 @@ func lettersOf(t xml.StartElement) letters {
 	return l
 }
 
-// over returns letters as they look upon others.
+// over returns the look of letters in a style of OpenDocument: that of l and, where l states nothing, that of m.
 func (l letters) over(m letters) letters {
 	return letters{cmp.Or(l.color, m.color), cmp.Or(l.size, m.size), cmp.Or(l.opacity, m.opacity)}
 }
@@ -62,7 +62,7 @@ var shapes = map[string]bool{
 
 // groundOf returns the color behind the text of an element, "" if it is not known. Text and paragraphs without one have
 // that of what they are in.
-func (r *reader) groundOf(t xml.StartElement) string {
+func (r *odfReader) groundOf(t xml.StartElement) string {
 	around := ""
 	if n := len(r.open); n > 0 {
 		around = r.open[n-1].ground
@@ -92,7 +92,7 @@ func (r *reader) groundOf(t xml.StartElement) string {
 }
 
 // cellStyle returns the style of a cell: its own, that of its row, or that of its column.
-func (r *reader) cellStyle(t xml.StartElement) style {
+func (r *odfReader) cellStyle(t xml.StartElement) style {
 	name := xmlread.Attr(t, "style-name")
 	if w := r.row(); w != nil && name == "" {
 		if name = w.style; name == "" && w.column < len(w.columns) {
@@ -125,7 +125,7 @@ func (s *style) css(ground string) string {
 }
 
 // look begins text in a style, and returns its end.
-func (r *reader) look(s style) string {
+func (r *odfReader) look(s style) string {
 	css := s.css(r.ground)
 	if css == "" {
 		return ""
@@ -136,7 +136,7 @@ func (r *reader) look(s style) string {
 
 // shape begins the text of a shape on a slide, which it may give a look, and returns its end. In texts and sheets,
 // shapes stand within paragraphs.
-func (r *reader) shape(t xml.StartElement) string {
+func (r *odfReader) shape(t xml.StartElement) string {
 	if !r.within("presentation") {
 		return ""
 	}
@@ -145,12 +145,13 @@ func (r *reader) shape(t xml.StartElement) string {
 	return r.look(s)
 }
 
-// unshown reports whether a shape, a layer or a field is not displayed. One that is only printed is not.
+// unshown reports whether a shape, a layer or a field of an OpenDocument file is not displayed. One that is only
+// printed is not.
 func unshown(display string) bool { return display == "none" || display == "printer" }
 
 // beside reports whether a shape stands beside its slide. Sizes are those of the largest slide, as masters are not told
 // apart. One that is turned has its place from a transformation, and reaches as far as its diagonal.
-func (r *reader) beside(t xml.StartElement) bool {
+func (r *odfReader) beside(t xml.StartElement) bool {
 	if r.width == 0 || r.height == 0 || !shapes[t.Name.Local] || !r.within("presentation") || r.within("notes") {
 		return false
 	}
@@ -169,12 +170,13 @@ func (r *reader) beside(t xml.StartElement) bool {
 	return x-left >= r.width || y-up >= r.height || x+right < 0 || y+down < 0
 }
 
-// flat reports whether a row or a column has no size.
+// flat reports whether the style of a row or a column gives it no size.
 func flat(v string) bool {
 	return v != "" && length(v) < .03 && strings.Trim(v, "0.abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// empty reports whether the element whose start tag was read has no text.
+// empty reports whether an element of OpenDocument, such as a part of a format of cells, has no text. Its start tag was
+// read last.
 func empty(dec *xml.Decoder) bool {
 	token, err := dec.RawToken()
 	text, isText := token.(xml.CharData)
@@ -184,7 +186,7 @@ func empty(dec *xml.Decoder) bool {
 // units are the lengths of points, inches and the like, in centimetres.
 var units = map[string]float64{"cm": 1, "mm": .1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6}
 
-// length returns a length in centimetres, 0 if it is none. Units are two letters.
+// length returns a length in a style of OpenDocument in centimetres, 0 if it is none. Units are two letters.
 func length(v string) float64 {
 	if len(v) < 3 {
 		return 0
@@ -196,7 +198,8 @@ func length(v string) float64 {
 	return n * units[v[len(v)-2:]]
 }
 
-// color returns the color of text in HTML, "" if it is not known. "auto" and colors of the window are not known.
+// color returns the color of text that a style of OpenDocument states, for HTML; "" if it is not known. "auto" and
+// colors of the window are not known.
 func color(t xml.StartElement) string {
 	if xmlread.Attr(t, "use-window-font-color") == "true" {
 		return ""
@@ -204,7 +207,8 @@ func color(t xml.StartElement) string {
 	return rgb(xmlread.Attr(t, "color"))
 }
 
-// rgb returns a color in the form #rrggbb, "" for every other text: colors become a part of HTML.
+// rgb returns a color of a style of OpenDocument in the form #rrggbb, "" for every other text: colors become a part of
+// HTML.
 func rgb(v string) string {
 	digits, ok := strings.CutPrefix(v, "#")
 	if _, err := strconv.ParseUint(digits, 16, 32); !ok || err != nil || len(digits) != 6 {
@@ -213,8 +217,8 @@ func rgb(v string) string {
 	return v
 }
 
-// size returns the size of small letters in HTML, "" of others: all can read them. Small is under eight points, or
-// under half of the text around.
+// size returns the size of small letters that a style of OpenDocument states, for HTML; "" of others: all can read
+// them. Small is under eight points, or under half of the text around.
 func size(v string) string {
 	points, isPoints := strings.CutSuffix(v, "pt")
 	if n, err := strconv.ParseFloat(points, 64); isPoints && err == nil && n < 8 {
@@ -243,7 +247,7 @@ type style struct {
 
 // readStyles reads the styles of a part, and which lists are numbered. It also takes the size of slides, the layers
 // that are not shown and the formats that show nothing. Styles of the content go before those of the document.
-func (r *reader) readStyles(part string) {
+func (r *odfReader) readStyles(part string) {
 	const maxStyles = 20_000
 	var name, layout, format string
 	var s style
@@ -328,8 +332,8 @@ func (r *reader) readStyles(part string) {
 	keep()
 }
 
-// named returns the meaning of a style by its name, which is English in documents of all languages. Spaces in it are
-// written as _20_.
+// named returns the meaning of a style of OpenDocument by its name, which is English in documents of all languages.
+// Spaces in it are written as _20_.
 func named(name string) (s style) {
 	switch lower := strings.ToLower(name); {
 	case strings.Contains(lower, "preformatted"), strings.Contains(lower, "source_20_code"), lower == "sourcecode":
@@ -342,12 +346,12 @@ func named(name string) (s style) {
 	return s
 }
 
-// strikes reports whether a style of lines through text draws one.
+// strikes reports whether the style of lines through text that a style of OpenDocument names draws one.
 func strikes(style string) bool { return style != "" && style != "none" }
 
 // style returns the meaning of a style, with what it takes from those it is based on. An unknown style means what its
 // name says. It looks at ten of those.
-func (r *reader) style(name string) style {
+func (r *odfReader) style(name string) style {
 	s, known := r.styles[name]
 	if !known {
 		s = named(name)

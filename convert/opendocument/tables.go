@@ -21,7 +21,7 @@ const maxEmpty = 100
 
 // table begins a table, which in a workbook is a sheet with a name, and returns its end. A hidden one is told as
 // hidden.
-func (r *reader) table(t xml.StartElement) string {
+func (r *odfReader) table(t xml.StartElement) string {
 	r.block("")
 	if r.style(xmlread.Attr(t, "style-name")).hidden {
 		r.hide()
@@ -35,7 +35,7 @@ func (r *reader) table(t xml.StartElement) string {
 }
 
 // endTable tells of what the table hides. That is in hidden rows, hidden columns and under merged cells.
-func (r *reader) endTable() {
+func (r *odfReader) endTable() {
 	r.doc.Hide(&r.unseen)
 	if w := r.row(); w != nil {
 		r.doc.Hide(w.aside)
@@ -46,7 +46,7 @@ func (r *reader) endTable() {
 const maxColumn = 16384
 
 // tableColumn notes whether columns are hidden. The cells of hidden ones are told apart.
-func (r *reader) tableColumn(t xml.StartElement) {
+func (r *odfReader) tableColumn(t xml.StartElement) {
 	w := r.row()
 	if w == nil {
 		return
@@ -61,7 +61,7 @@ func (r *reader) tableColumn(t xml.StartElement) {
 }
 
 // collapsed reports whether a row or a column is hidden. A filter hides rows as well, and a style without size any.
-func (r *reader) collapsed(t xml.StartElement) bool {
+func (r *odfReader) collapsed(t xml.StartElement) bool {
 	visibility := xmlread.Attr(t, "visibility")
 	return visibility == "collapse" || visibility == "filter" || r.style(xmlread.Attr(t, "style-name")).hidden
 }
@@ -80,14 +80,15 @@ func (w *row) seen(from, n int) (seen int) {
 }
 
 // row returns the row that is being read, nil outside of tables. It is of the innermost table.
-func (r *reader) row() *row {
+func (r *odfReader) row() *row {
 	if n := len(r.rows); n > 0 {
 		return &r.rows[n-1]
 	}
 	return nil
 }
 
-// repeats returns how often an element is repeated. Without the attribute it stands once.
+// repeats returns how often a row, a column or a cell of an OpenDocument table is repeated. Without the attribute it
+// stands once.
 func repeats(t xml.StartElement, attr string) int {
 	n, err := strconv.Atoi(xmlread.Attr(t, attr))
 	if err != nil {
@@ -97,7 +98,7 @@ func repeats(t xml.StartElement, attr string) int {
 }
 
 // beginRow begins a row of the innermost table.
-func (r *reader) beginRow(t xml.StartElement) {
+func (r *odfReader) beginRow(t xml.StartElement) {
 	if w := r.row(); w != nil {
 		*w = row{
 			aside: w.aside, columns: w.columns, rows: w.rows, gap: w.gap,
@@ -110,7 +111,7 @@ func (r *reader) beginRow(t xml.StartElement) {
 
 // endRow ends a row: it is left out if it is empty or hidden, begins a new table after empty rows of a sheet, and is
 // repeated as often as it says.
-func (r *reader) endRow() {
+func (r *odfReader) endRow() {
 	w := r.row()
 	if w == nil {
 		return
@@ -139,7 +140,7 @@ func (r *reader) endRow() {
 
 // repeat writes what begins at an offset so often that it stands there n times. More than maxRepeated, or more bytes
 // than maxCopied in all, are cut.
-func (r *reader) repeat(begin, n int) {
+func (r *odfReader) repeat(begin, n int) {
 	if n == 1 {
 		return
 	}
@@ -157,7 +158,7 @@ func (r *reader) repeat(begin, n int) {
 }
 
 // beginCell begins a cell, with its spans.
-func (r *reader) beginCell(t xml.StartElement) {
+func (r *odfReader) beginCell(t xml.StartElement) {
 	w := r.row()
 	if w == nil {
 		return
@@ -182,7 +183,7 @@ func (r *reader) beginCell(t xml.StartElement) {
 
 // endCell ends a cell: it is left out if it is empty, hidden or under a merged one, and repeated as often as it says.
 // The value of one whose format shows nothing is told as hidden.
-func (r *reader) endCell() {
+func (r *odfReader) endCell() {
 	w := r.row()
 	if w == nil {
 		return

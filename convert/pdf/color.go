@@ -1,14 +1,16 @@
 package pdf
 
-// setGray, setRGB and setCMYK return the operator that sets the color of fills, or of strokes.
+// setGray returns the operator that sets a gray color of fills, or of strokes.
 func setGray(stroke bool) func(*interpreter) {
 	return func(e *interpreter) { e.setPaint(stroke, e.paintOf(1)) }
 }
 
+// setRGB is [setGray] for a color of red, green and blue.
 func setRGB(stroke bool) func(*interpreter) {
 	return func(e *interpreter) { e.setPaint(stroke, e.paintOf(3)) }
 }
 
+// setCMYK is [setGray] for a color of cyan, magenta, yellow and black.
 func setCMYK(stroke bool) func(*interpreter) {
 	return func(e *interpreter) { e.setPaint(stroke, e.paintOf(4)) }
 }

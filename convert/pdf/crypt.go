@@ -133,7 +133,7 @@ func (c *crypt) opens(r *reader, user string, revision int) bool {
 	return bytes.HasPrefix([]byte(user), value[:16])
 }
 
-// rc4Text encrypts or decrypts data, for crypt filters, of a PDF by RC4. A key that RC4 refuses gives zeros.
+// rc4Text encrypts or decrypts data of a PDF by RC4. A key that RC4 refuses gives zeros.
 func rc4Text(key, data []byte) []byte {
 	out := make([]byte, len(data))
 	c, err := rc4.NewCipher(key) //nolint:gosec // as above

@@ -176,8 +176,8 @@ func glyphText(n string) string {
 	return ""
 }
 
-// cyrillic returns, for an encoding, the letter of a glyph name afiiNNNNN, by its number. The numbers are those of the
-// Adobe Glyph List, in the order of the alphabet with Ё in its place.
+// cyrillic returns the letter that an encoding has for a glyph name afiiNNNNN, by its number. The numbers are those of
+// the Adobe Glyph List, in the order of the alphabet with Ё in its place.
 func cyrillic(v int) string {
 	switch {
 	case v >= 10017 && v <= 10022:

@@ -40,8 +40,8 @@ func (r *reader) decode(s *stream) []byte {
 	return data
 }
 
-// first returns, for a filter, the entry of a dictionary under the first of keys that it has: decode takes the short
-// names of inline images, too.
+// first returns, for a filter of a stream, the entry of a dictionary under the first of keys that it has: decode takes
+// the short names of inline images, too.
 func first(d dict, keys ...name) any {
 	for _, k := range keys {
 		if v, ok := d[k]; ok {
@@ -202,11 +202,10 @@ func (r *reader) predict(data []byte, p dict) []byte {
 	return out
 }
 
-// paeth is the predictor of that name, for filters, of PNG: of left, above and upper left, the one nearest to a + b -
-// c.
+// paeth is PNG's predictor of that name, for a filter: of left, above and upper left, the one nearest to a + b - c.
 func paeth(a, b, c byte) byte {
 	p := int(a) + int(b) - int(c)
-	pa, pb, pc := abs(p-int(a)), abs(p-int(b)), abs(p-int(c))
+	pa, pb, pc := distance(int(a), p), distance(int(b), p), distance(int(c), p)
 	switch {
 	case pa <= pb && pa <= pc:
 		return a
@@ -216,12 +215,8 @@ func paeth(a, b, c byte) byte {
 	return c
 }
 
-func abs(n int) int {
-	if n < 0 {
-		return -n
-	}
-	return n
-}
+// distance returns how far a value is from the one that a filter predicted.
+func distance(n, predicted int) int { return max(n-predicted, predicted-n) }
 
 // lzw undoes the filter LZW as TIFF and PDF write it: codes of 9 to 12 bits, the longest first bit first, whose width
 // grows one code early unless early is 0. It stops at the first code that cannot be, and at limit bytes.

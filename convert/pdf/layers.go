@@ -26,8 +26,9 @@ func (f *File) layers() {
 	set(shown["OFF"], true)
 }
 
-// hidden reports whether content of a group, or of a set of groups, is not shown. v is the entry OC of a picture or
-// form, or the property list of marked content: a group, or an OCMD with a policy for several (§8.11.2.2).
+// hidden reports whether content of a layer, or of several, is not shown: of a group of optional content, or of a set
+// of groups. v is the entry OC of a picture or form, or the property list of marked content: a group, or an OCMD with a
+// policy for several (§8.11.2.2).
 func (f *File) hidden(v any) bool {
 	if len(f.off) == 0 || v == nil {
 		return false

@@ -122,9 +122,9 @@ func (l *lexer) next() (any, bool) {
 	return word(text), true
 }
 
-// number reads an object, a number of a PDF, as viewers do: it ignores a second sign at the start, and everything from
-// a later sign on, for some programs write "--5" and "0.00-35". ok is false for what is none, and for more than 300
-// digits.
+// number reads an object of a PDF that is a number, as viewers do: it ignores a second sign at the start, and
+// everything from a later sign on, for some programs write "--5" and "0.00-35". ok is false for what is none, and for
+// more than 300 digits.
 func number(b []byte) (float64, bool) {
 	sign, i := 1.0, 0
 	for i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -155,8 +155,8 @@ func number(b []byte) (float64, bool) {
 	return sign * value / scale, digits > 0 || dot
 }
 
-// array reads an object, an array of a PDF to the closing bracket. Two integers before the word R are a reference. An
-// array that is never closed ends with its object. The list is never nil, unless arrays nest too deep.
+// array reads an object of a PDF that is an array, to the closing bracket. Two integers before the word R are a
+// reference. An array that is never closed ends with its object. The list is never nil, unless arrays nest too deep.
 func (l *lexer) array() []any {
 	if !l.enter() {
 		return nil
@@ -220,9 +220,9 @@ func toRef(num, gen any) (ref, bool) {
 	return ref{int(n), int(g)}, true
 }
 
-// dict reads an object, a dictionary, to the closing >>. An entry has one value, or two numbers and the word R; of more
-// values the first counts. A dictionary that is never closed ends before "endobj" or "stream", where the reading goes
-// on.
+// dict reads an object of a PDF that is a dictionary, to the closing >>. An entry has one value, or two numbers and the
+// word R; of more values the first counts. A dictionary that is never closed ends before "endobj" or "stream", where
+// the reading goes on.
 func (l *lexer) dict() dict {
 	if !l.enter() {
 		return nil
@@ -288,7 +288,7 @@ func (l *lexer) dict() dict {
 	}
 }
 
-// at returns an item of an array of a PDF, nil when it is missing.
+// at returns an item of an array of a PDF's objects, nil when it is missing.
 func at(list []any, i int) any {
 	if i < len(list) {
 		return list[i]
@@ -296,8 +296,8 @@ func at(list []any, i int) any {
 	return nil
 }
 
-// name reads a name, as strings are read, of a PDF, from its slash on (§7.3.5). "#" with two hexadecimal digits is a
-// byte; other uses of it are left as they are.
+// name reads an object of a PDF that is a name, from its slash on (§7.3.5). "#" with two hexadecimal digits is a byte;
+// other uses of it are left as they are.
 func (l *lexer) name() name {
 	l.at++
 	start := l.at

@@ -306,8 +306,8 @@ func (e *interpreter) show(v any) {
 	}
 }
 
-// afterImage returns, for the canvas, the offset behind an inline image, whose entries begin at at: behind the word EI
-// between white space. The data may hold this word, too, so that a word behind it must look like an operator.
+// afterImage returns the offset behind an inline image, whose entries begin at at: behind the operator EI between white
+// space. The data may hold this word, too, so that a word behind it must look like an operator.
 func afterImage(b []byte, at int) int {
 	for i := at; i+2 < min(len(b), at+maxImageEntries); i++ {
 		if b[i] == 'I' && b[i+1] == 'D' && classes[b[i+2]] == space {

@@ -201,23 +201,5 @@ func (r *reader) contents(v any) []byte {
 	return nil
 }
 
-// box reads a rectangle of a PDF, its corners in order (§7.9.5). It is zero for what is none.
-func (r *reader) box(v any) (box [4]float64) {
-	list, _ := r.resolve(v).([]any)
-	if len(list) != 4 {
-		return box
-	}
-	for i := range box {
-		box[i] = r.number(list[i])
-	}
-	if box[0] > box[2] {
-		box[0], box[2] = box[2], box[0]
-	}
-	if box[1] > box[3] {
-		box[1], box[3] = box[3], box[1]
-	}
-	return box
-}
-
 // inherited are the entries that a page inherits from the nodes above it. They are those of §7.7.3.4.
 var inherited = []name{"Resources", "MediaBox", "CropBox", "Rotate"}

@@ -6,7 +6,7 @@ import "math"
 // those of its ends, in points, the smaller ones first. Package pdflayout finds the cells of tables by them.
 type Rule struct{ X0, Y0, X1, Y1 float32 }
 
-// Level reports whether the rule, a path that was drawn, runs from left to right. The others are upright.
+// Level reports whether the rule that a path has drawn runs from left to right. The others are upright.
 func (r Rule) Level() bool { return r.X1-r.X0 >= r.Y1-r.Y0 }
 
 // The limits of rules, in points. A thicker box is an area, and a shorter line part of a sign or of a dotted line.

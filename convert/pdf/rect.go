@@ -4,6 +4,7 @@ import (
 	"math"
 )
 
+// area returns the area of the box.
 func (a rect) area() float64 { return max(a.x1-a.x0, 0) * max(a.y1-a.y0, 0) }
 
 // and returns the box that two boxes have in common.
@@ -11,6 +12,7 @@ func (a rect) and(b rect) rect {
 	return rect{max(a.x0, b.x0), max(a.y0, b.y0), min(a.x1, b.x1), min(a.y1, b.y1)}
 }
 
+// holds reports whether a point lies in the box.
 func (a rect) holds(x, y float64) bool { return x >= a.x0 && x <= a.x1 && y >= a.y0 && y <= a.y1 }
 
 // unitSquare returns the box on the page around the unit square of a matrix, which every picture fills.
@@ -40,3 +42,21 @@ func bounds(part []corner) (box rect, isBox bool) {
 // rect is a box on the page: the smaller coordinates first. The zero rect has no area; one whose first corner is beyond
 // its second has none either.
 type rect struct{ x0, y0, x1, y1 float64 }
+
+// box reads a rectangle of a PDF, its corners in order (§7.9.5). It is zero for what is none.
+func (r *reader) box(v any) (box [4]float64) {
+	list, _ := r.resolve(v).([]any)
+	if len(list) != 4 {
+		return box
+	}
+	for i := range box {
+		box[i] = r.number(list[i])
+	}
+	if box[0] > box[2] {
+		box[0], box[2] = box[2], box[0]
+	}
+	if box[1] > box[3] {
+		box[1], box[3] = box[3], box[1]
+	}
+	return box
+}

@@ -141,7 +141,7 @@ func (r *reader) text(v any) string {
 	return b.String()
 }
 
-// utf16Text decodes, for the reader, big-endian UTF-16 without its mark. A last odd byte is left out.
+// utf16Text decodes a text string in big-endian UTF-16 without its mark. A last odd byte is left out.
 func utf16Text(s string) string {
 	units := make([]uint16, len(s)/2)
 	for i := range units {
@@ -150,8 +150,8 @@ func utf16Text(s string) string {
 	return string(utf16.Decode(units))
 }
 
-// parseDate parses a PDF date, D:YYYYMMDDHHmmSSOHH'mm', of which everything after the year is optional. It is zero for
-// what is none, and for years up to 1900, which files have that know no date.
+// parseDate parses a string of a PDF that is a date, D:YYYYMMDDHHmmSSOHH'mm', of which everything after the year is
+// optional. It is zero for what is none, and for years up to 1900, which files have that know no date.
 func parseDate(s string) time.Time {
 	s = strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(s), "D:"), "'", "")
 	for _, form := range []string{

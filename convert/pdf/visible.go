@@ -72,8 +72,8 @@ func (s *seen) below(x, y float64) paint {
 	return white
 }
 
-// apart reports, of what hides a glyph, whether no two of a few boxes overlap, so that none is a hole in another. More
-// than 16 boxes are not compared: such a path is a drawing.
+// apart reports whether no two of the boxes that a path fills overlap, so that none is a hole in another. More than 16
+// boxes are not compared: such a path is a drawing.
 func apart(boxes []rect) bool {
 	if len(boxes) > 16 {
 		return false

@@ -153,7 +153,7 @@ func (b *builder) notesLast(lines []*line) []*line {
 	return append(kept, notes...)
 }
 
-// half rounds, to compare blocks, a size to half points. Sizes are compared so, since fonts are scaled by fractions.
+// half rounds the size of a block's letters to half points. Sizes are compared so, since fonts are scaled by fractions.
 func half(f float32) float32 { return float32(math.Round(float64(f)*2) / 2) }
 
 // add puts one line of a page into the block that it continues, or begins a block with it: code by its font, a heading
@@ -214,9 +214,9 @@ func (b *builder) add(l *line, lines []*line, at int) {
 var contentsTitles = " contents table of contents inhalt inhaltsverzeichnis table des matières sommaire índice " +
 	"contenido sumário indice spis treści содержание оглавление 目录 目次 "
 
-// contentsLine reports whether a line is a block of its own: an entry of a table of contents. Dots lead to a number, or
-// a wide gap does next to such a line, behind another entry or below the title of the table. Such entries would else
-// become tables or headings.
+// contentsLine reports whether a line is an entry of a table of contents, which is a block of its own. Dots lead to a
+// number, or a wide gap does next to such a line, behind another entry or below the title of the table. Such entries
+// would else become tables or headings.
 func (b *builder) contentsLine(lines []*line, at int) bool {
 	l := lines[at]
 	if l.mono || l.table != nil || l.letters < 4 {
@@ -244,7 +244,7 @@ func (b *builder) contentsLine(lines []*line, at int) bool {
 	return len(last.Pieces) == 1 && strings.Contains(contentsTitles, " "+strings.ToLower(last.Pieces[0].Text)+" ")
 }
 
-// addEntry adds as a block the line l, an entry of a table of contents, which is an item of a list. Its title may have
+// addEntry adds the line l, an entry of a table of contents, as a block that is an item of a list. Its title may have
 // begun on the line before, which stands further to the left, and was taken for a paragraph.
 func (b *builder) addEntry(l *line) {
 	var last, begun *Block
@@ -269,7 +269,8 @@ func (b *builder) addEntry(l *line) {
 	b.list = append(b.list, item)
 }
 
-// aligned reports whether two lines are one block: they of a heading begin at the same place, or have the same middle.
+// aligned reports whether two lines of a heading may be one block: they begin at the same place, or have the same
+// middle.
 func aligned(a, b *line) bool {
 	return abs32(a.x0-b.x0) < .5*a.size || abs32(a.x0+a.x1-b.x0-b.x1) < a.size
 }
@@ -316,8 +317,8 @@ func (b *builder) continues(block *Block, before, l *line, text string, lines []
 	return !short || open && !unicode.IsUpper(first) && !unicode.IsDigit(first)
 }
 
-// bounds returns, to find blocks, the left and right edge of the column about a line. It looks at 12 lines on either
-// side, since a column's width may change on a page.
+// bounds returns the left and right edge of the column about a line, by which it is known where blocks end. It looks at
+// 12 lines on either side, since a column's width may change on a page.
 func bounds(lines []*line, at int) (left, right float32) {
 	left, right = lines[at].x0, lines[at].x1
 	for i := max(0, at-12); i < min(len(lines), at+12); i++ {
@@ -335,7 +336,7 @@ func ends(s string) bool {
 	return strings.ContainsRune(".!?:;。！？…", r)
 }
 
-// flat returns, as a block has them, a line's pieces, its cells apart by spaces. The list is new, its pieces may be
+// flat returns the pieces of a line as a block has them, its cells apart by spaces. The list is new, its pieces may be
 // changed.
 func flat(l *line) []Piece {
 	var list []Piece
@@ -390,7 +391,8 @@ func (k *Block) join(b *builder, l *line) {
 	}
 }
 
-// wide reports whether r is of a script written without spaces between words, Chinese or Japanese, or is of full width.
+// wide reports whether r, where lines of a block are joined, is of a script written without spaces between words,
+// Chinese or Japanese, or is of full width.
 func wide(r rune) bool {
 	return r >= 0x2e80 && r <= 0x9fff || r >= 0xf900 && r <= 0xfaff || r >= 0xff00 && r <= 0xff60
 }

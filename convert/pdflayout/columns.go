@@ -80,8 +80,8 @@ func band(rows []row, at int) (end int, free []gutter) {
 	return end, free
 }
 
-// gaps returns, to find columns, the strips of a row without words that are at least as wide as width, the margins of
-// the page among them.
+// gaps returns the strips between the words of a row that may part columns: those at least as wide as width, the
+// margins of the page among them.
 func (r row) gaps(width float32) []gutter {
 	list := []gutter{}
 	from := float32(-1e6)
@@ -94,8 +94,8 @@ func (r row) gaps(width float32) []gutter {
 	return append(list, gutter{from, 1e6})
 }
 
-// meet returns, to find columns, the strips that are free in both lists, if they are wide enough. Both lists go from
-// left to right.
+// meet returns the strips that are free in both lists, if they are wide enough to part columns. Both lists go from left
+// to right.
 func meet(a, b []gutter, width float32) []gutter {
 	var out []gutter
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -178,9 +178,9 @@ func (s *side) add(r row) {
 	}
 }
 
-// text reports whether a side looks like a column of text. Text has long rows that fill the width; cells of a table
-// have not. Rows that were drawn one after the other need ten rows, 24 letters in each on average and four fifths of
-// the width filled, others less.
+// text reports whether a side of a gutter looks like a column of text. Text has long rows that fill the width; cells of
+// a table have not. Rows that were drawn one after the other need ten rows, 24 letters in each on average and four
+// fifths of the width filled, others less.
 func (s *side) text(drawn bool) bool {
 	width := s.x1 - s.x0
 	if drawn && (s.rows < 10 || s.letters < 24*s.rows || s.filled < .8*width*float32(s.rows)) {
@@ -240,7 +240,8 @@ func cellCuts(rows []row) [][]float32 {
 	return cuts
 }
 
-// inside returns, to find columns, how many strips are no margins. They are the strips that have words on both sides.
+// inside returns how many strips are no margins, and so may part columns. They are the strips that have words on both
+// sides.
 func inside(free []gutter) (n int) {
 	for _, g := range free {
 		if g.x0 > -1e5 && g.x1 < 1e5 {

@@ -86,7 +86,7 @@ func drawnGrid(runs []run) (g *grid, n, seen int) {
 	return g, n, at
 }
 
-// highest returns the highest baseline of the cells of a row, which is where the row begins.
+// highest returns the highest baseline of the drawn cells of a row, which is where the row begins.
 func highest(cells []drawnCell) float32 {
 	top := cells[0].high
 	for _, c := range cells {
@@ -95,8 +95,9 @@ func highest(cells []drawnCell) float32 {
 	return top
 }
 
-// gridOf returns the table that the first rows are, as far as their cells stand below one another, and how many runs it
-// has; nil if they are none. The text below a table is drawn like a row of one cell, and is left out again.
+// gridOf returns the table that the first rows of drawn cells are, as far as their cells stand below one another, and
+// how many runs it has; nil if they are none. The text below a table is drawn like a row of one cell, and is left out
+// again.
 func gridOf(runs []run, rows [][]drawnCell) (*grid, int) {
 	strips := cellStrips(rows)
 	if len(strips) < 2 || len(strips) > 20 {
@@ -158,8 +159,8 @@ func gridOf(runs []run, rows [][]drawnCell) (*grid, int) {
 	return g, last.to
 }
 
-// cellStrips returns the strips in which the cells of rows stand, by the rows with as many cells as most have. Rows
-// with cells across several columns are not among those.
+// cellStrips returns the strips in which the drawn cells of rows stand, by the rows with as many cells as most have.
+// Rows with cells across several columns are not among those.
 func cellStrips(rows [][]drawnCell) []gutter {
 	counts := map[int]int{}
 	usual := 0
@@ -182,7 +183,8 @@ func cellStrips(rows [][]drawnCell) []gutter {
 	return mergedStrips(strips)
 }
 
-// inStrips reports whether each cell of a row stands in a strip of its own. A cell across two columns ends the table.
+// inStrips reports whether each drawn cell of a row stands in a strip of its own. A cell across two columns ends the
+// table.
 func inStrips(row []drawnCell, strips []gutter) bool {
 	used := map[int]bool{}
 	for _, c := range row {
@@ -203,7 +205,7 @@ func inStrips(row []drawnCell, strips []gutter) bool {
 	return true
 }
 
-// marker reports whether the words of a cell are the marker of an item or of a reference: "•", "2.", "(a)",
+// marker reports whether the words of a drawn cell are the marker of an item or of a reference: "•", "2.", "(a)",
 // "[Knu84]". A list is such text in two columns, and is told from a table by it. No words at all count, too.
 func marker(words []word) bool {
 	if len(words) != 1 {

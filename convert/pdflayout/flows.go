@@ -84,9 +84,9 @@ func drawsSpaces(words []word) bool {
 	return 10*spaces > 7*gaps
 }
 
-// leaps reports whether a flow of text ends, because drawing left the line on which before ends for another part of the
-// page at r. from and to are the ends of that line, all its runs together. A leap ends a flow. Exponents, fractions and
-// the next line of a column are none; the top of another column is.
+// leaps reports whether a flow of text ends at r, because drawing left the line on which before ends for another part
+// of the page. from and to are the ends of that line, all its runs together. A leap ends a flow. Exponents, fractions
+// and the next line of a column are none; the top of another column is.
 func leaps(before, r run, from, to float32) bool {
 	size := max(before.size, r.size)
 	up := r.y - before.y

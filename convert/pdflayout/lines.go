@@ -237,8 +237,8 @@ func rowsOf(words []word) []row {
 	return rows
 }
 
-// beside reports whether the word w stands right beside a word of the row, as an exponent does. It looks at the last
-// 400 words of the row: longer ones are of no page of text.
+// beside reports whether the word w is of the line that the row becomes: it stands right beside a word of it, as an
+// exponent does. It looks at the last 400 words of the row: longer ones are of no page of text.
 func beside(row *row, w word) bool {
 	for _, v := range row.words[max(0, len(row.words)-400):] {
 		if w.x0-v.x1 < .3*row.size && w.x0-v.x1 > -.3*row.size || v.x0-w.x1 < .3*row.size && v.x0-w.x1 > -.3*row.size {
@@ -248,6 +248,7 @@ func beside(row *row, w word) bool {
 	return false
 }
 
+// abs32 returns the absolute value of f: how far apart two places on a page are.
 func abs32(f float32) float32 {
 	if f < 0 {
 		return -f

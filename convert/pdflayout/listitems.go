@@ -22,8 +22,8 @@ func (b *builder) listItem(last *Block, l *line, marker string, pieces []Piece) 
 	return item
 }
 
-// levelAt returns, for a block, the level of the nearest earlier item of the list that stands as far to the left,
-// within three points; 0 where there is none.
+// levelAt returns the level of the nearest earlier item of the list that stands as far to the left, within three
+// points; 0 where there is none.
 func (b *builder) levelAt(x float32) int {
 	for i := len(b.list) - 1; i >= 0 && b.list[i].Kind == Item; i-- {
 		if abs32(b.list[i].left-x) < 3 {
@@ -33,7 +33,8 @@ func (b *builder) levelAt(x float32) int {
 	return 0
 }
 
-// bullet returns the marker of a list's item, as markdown writes it, and the text behind it; "" for other lines.
+// bullet returns, of a line of a PDF, the marker of a list's item, as markdown writes it, and the text behind it; ""
+// for other lines.
 func bullet(l *line) (marker string, rest []Piece) {
 	pieces := flat(l)
 	if len(pieces) == 0 {
@@ -65,8 +66,8 @@ func bullet(l *line) (marker string, rest []Piece) {
 // bullets are the signs that items of lists begin with. Those of symbol fonts have become "•" in cleanWord.
 const bullets = "•◦▪▫●○■□‣⁃∙·–—*➢➤✓✔►▶◆◇❖-"
 
-// ordinal reports whether s is the number of an item: 1. 12) (3). The number of a year is not. Numbers have two digits
-// at most.
+// ordinal reports whether s is the number of a list's item: 1. 12) (3). The number of a year is not. Numbers have two
+// digits at most.
 func ordinal(s string) bool {
 	number := strings.TrimPrefix(s, "(")
 	if number == s && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ")") {

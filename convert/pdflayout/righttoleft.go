@@ -23,8 +23,8 @@ func rightToLeft(words []word) bool {
 	return 2*right > all
 }
 
-// quoted puts words of scripts written from right to left, in a line of another script, into the order in which they
-// are read. The words given are not changed.
+// quoted puts the words of scripts written from right to left that stand in a line of another script, into the order in
+// which they are read. The words given are not changed.
 func quoted(words []word) []word {
 	var out []word
 	for from := 0; from < len(words); from++ {

@@ -54,8 +54,8 @@ func ruledGrids(words []word, rules []pdf.Rule, height float32) (grids []*grid, 
 	return grids, members
 }
 
-// joinedRules makes one rule of a grid of those that continue each other. Programs draw the line of a row as one piece
-// for each cell. level says which way they run.
+// joinedRules makes one rule of those that continue each other. Programs draw the line of a row as one piece for each
+// cell. level says which way they run.
 func joinedRules(list []pdf.Rule, level bool) []pdf.Rule {
 	along := func(r *pdf.Rule) (from, to *float32, across float32) {
 		if level {
@@ -83,8 +83,8 @@ func joinedRules(list []pdf.Rule, level bool) []pdf.Rule {
 	return out
 }
 
-// connected returns the grids: the groups of rules that meet. Groups of fewer than five rules enclose no table of
-// several cells. Time grows with the square of the rules, of which maxGridRules allows 2,000.
+// connected returns the groups of rules that meet, each of which may be a grid. Groups of fewer than five rules enclose
+// no table of several cells. Time grows with the square of the rules, of which maxGridRules allows 2,000.
 func connected(level, upright []pdf.Rule) [][]pdf.Rule {
 	all := slices.Concat(level, upright)
 	group := make([]int, len(all))
@@ -124,7 +124,7 @@ func connected(level, upright []pdf.Rule) [][]pdf.Rule {
 	return out
 }
 
-// places returns, for a grid, the different places in list, the smallest first. Those near each other are one. list is
+// places returns the different places of rules in list, the smallest first. Those near each other are one. list is
 // sorted in place.
 func places(list []float32) []float32 {
 	slices.Sort(list)
@@ -210,7 +210,7 @@ func cellGrid(words []word, taken []bool, rules []pdf.Rule) (*grid, []int) {
 	return g.checked(), of
 }
 
-// alike returns, for grids without upright ones, the groups of level rules that lie below one another and are of one
+// alike returns, for tables without upright rules, the groups of level rules that lie below one another and are of one
 // length, the highest first. They may be those of a table with rules above, below and between its rows. Rules of less
 // than 60 points are underlines.
 func alike(level []pdf.Rule) [][]pdf.Rule {
@@ -235,8 +235,8 @@ next:
 	return slices.DeleteFunc(groups, func(g []pdf.Rule) bool { return len(g) < 2 })
 }
 
-// cellEnds returns where the cells of a table, a grid, end from side to side, if its level rules were drawn in pieces:
-// at the ends that most rules have in common. It is empty for rules in one piece.
+// cellEnds returns where the cells of a table between rules end from side to side, if its level rules were drawn in
+// pieces: at the ends that most rules have in common. It is empty for rules in one piece.
 func cellEnds(rules, pieces []pdf.Rule) (ends []float32) {
 	counts := map[int]int{}
 	for _, r := range rules {
@@ -257,7 +257,7 @@ func cellEnds(rules, pieces []pdf.Rule) (ends []float32) {
 	return places(list)
 }
 
-// between returns the strips of a grid between ends. They are the columns of a table between from and to.
+// between returns the strips between the ends of rules. They are the columns of a table between from and to.
 func between(from, to float32, ends []float32) (strips []gutter) {
 	for _, x := range append(slices.Clone(ends), to) {
 		strips = append(strips, gutter{from, x})
@@ -338,9 +338,9 @@ func rowGrid(words []word, taken []bool, rules []pdf.Rule, ends []float32, heigh
 	return g.checked(), of
 }
 
-// headOf returns, for a grid, the places of the words of a header that stands above the first rule of a table, and its
-// rows: lines close to one another, in which no word stands across two columns. above are the places in words of what
-// stands there, y is the height of the rule. Rows are returned from the top down.
+// headOf returns the places of the words of a header that stands above the first rule of a table, and its rows: lines
+// close to one another, in which no word stands across two columns. above are the places in words of what stands there,
+// y is the height of the rule. Rows are returned from the top down.
 func headOf(words []word, above []int, y float32, strips []gutter) (of []int, rows []row) {
 	list := make([]word, len(above))
 	for k, i := range above {
@@ -367,13 +367,13 @@ func headOf(words []word, above []int, y float32, strips []gutter) (of []int, ro
 	return of, rows
 }
 
-// alone reports whether the words of a row stand in a single column of a table, a grid.
+// alone reports whether the words of a row between rules stand in a single column of the table.
 func alone(words []word, strips []gutter) bool {
 	at := stripOf(strips, words[0].x0, words[0].x1)
 	return !slices.ContainsFunc(words, func(w word) bool { return w.x0 < strips[at].x0-1 || w.x1 > strips[at].x1+1 })
 }
 
-// fits reports whether the words of a row stand in several columns of a table, a grid, and none across two.
+// fits reports whether the words of a row between rules stand in several columns of the table, and none across two.
 func fits(words []word, strips []gutter) bool {
 	used := map[int]bool{}
 	for _, w := range words {

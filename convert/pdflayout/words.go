@@ -169,8 +169,9 @@ func accented(a, b pdf.Glyph) (string, bool) {
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "ft", "ﬆ", "st",
 	"\u00a0", " ", "\u2010", "-", "\u2011", "-")
 
-// cleanWord returns a word without invisible characters. Of the characters of Unicode's private area, seven that symbol
-// fonts have for bullets become a bullet; the others go. A soft hyphen at its end goes, and what is left may be "".
+// cleanWord returns a word of a PDF without invisible characters. Of the characters of Unicode's private area, seven
+// that symbol fonts have for bullets become a bullet; the others go. A soft hyphen at its end goes, and what is left
+// may be "".
 func cleanWord(s string) string {
 	s = ligatures.Replace(strings.TrimRight(s, "\u00ad"))
 	if strings.IndexFunc(s, func(r rune) bool { return r >= 0xe000 && r <= 0xf8ff || r == utf8.RuneError }) >= 0 {

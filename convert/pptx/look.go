@@ -12,7 +12,7 @@ import (
 // the letters of a run look where that may be told: their size, and their color on that of their own shape. What is
 // behind other shapes depends on themes.
 
-// look is how the letters of a run look. Looks of themes and layouts are not read.
+// look is how the letters of a run on a slide look. Looks of themes and layouts are not read.
 type look struct {
 	size  int    // in hundredths of a point; 0: usual
 	color string // six hexadecimal digits, "" if it is not known
@@ -33,10 +33,10 @@ func (s *shapes) look(t xml.StartElement) {
 	switch t.Name.Local {
 	case "grpSp":
 		if len(s.group) < maxDepth {
-			s.group = append(s.group, frame{})
+			s.group = append(s.group, position{})
 		}
 	case "xfrm":
-		s.place = frame{}
+		s.place = position{}
 	case "off":
 		s.place.x, s.place.y, s.place.set = number("x"), number("y"), true
 	case "ext":
@@ -74,8 +74,8 @@ func (s *shapes) look(t xml.StartElement) {
 	}
 }
 
-// style returns the look of a run in HTML, "" where all can read it. Small is under eight points. In tables the color
-// behind letters is not known.
+// style returns the look of a run of a slide in HTML, "" where all can read it. Small is under eight points. In tables
+// the color behind letters is not known.
 func (s *shapes) style() string {
 	var b strings.Builder
 	if s.run.size > 0 && s.run.size < 800 {

@@ -4,24 +4,24 @@ import (
 	"slices"
 )
 
-// frame is where a shape stands (§20.1.7.6), and of a group also the box that its own coordinates name. Lengths are in
-// EMU. set says that the place is stated: placeholders mostly take it from the layout.
-type frame struct {
+// position is where a shape of a slide stands (§20.1.7.6), and of a group also the box that its own coordinates name.
+// Lengths are in EMU. set says that the place is stated: placeholders mostly take it from the layout.
+type position struct {
 	x, y, w, h     float64
 	cx, cy, cw, ch float64
 	set            bool
 	hidden         bool // the group is not shown
 }
 
-// within returns a box in the coordinates of what is around the group g. A group without coordinates of its own changes
-// nothing.
-func (f frame) within(g frame) frame {
+// within returns a shape's box in the coordinates of what is around the group g. A group without coordinates of its own
+// changes nothing.
+func (p position) within(g position) position {
 	if !g.set || g.cw <= 0 || g.ch <= 0 {
-		return f
+		return p
 	}
 	sx, sy := g.w/g.cw, g.h/g.ch
-	f.x, f.y, f.w, f.h = g.x+(f.x-g.cx)*sx, g.y+(f.y-g.cy)*sy, f.w*sx, f.h*sy
-	return f
+	p.x, p.y, p.w, p.h = g.x+(p.x-g.cx)*sx, g.y+(p.y-g.cy)*sy, p.w*sx, p.h*sy
+	return p
 }
 
 // placed judges where the shape, or the group, stands whose place was read. A shape beside the slide is written into an

@@ -148,14 +148,14 @@ type shapes struct {
 	skip   int            // elements whose content is not shown
 	unseen archive.Unseen // of a shape that is hidden, or of a cell under a merged one
 
-	slide bool     // not notes, whose pages have another size
-	path  []string // names of the open elements
-	deep  int      // how many more are open than path has
-	place frame    // of the shape, or of the group, that is being read
-	group []frame  // around it
-	away  bool     // the shape is beside the slide
-	fill  string   // color of the shape, "" if it is not known
-	run   look     // of the text
+	slide bool       // not notes, whose pages have another size
+	path  []string   // names of the open elements
+	deep  int        // how many more are open than path has
+	place position   // of the shape, or of the group, that is being read
+	group []position // around it
+	away  bool       // the shape is beside the slide
+	fill  string     // color of the shape, "" if it is not known
+	run   look       // of the text
 }
 
 // hiddenShape is the kind of a shape that is not shown. It takes the place of the kind of its placeholder.
@@ -219,7 +219,7 @@ func (s *shapes) start(t xml.StartElement) {
 		s.skip++
 	case "sp", "pic", "graphicFrame":
 		s.kind, s.body, s.fill = "", false, ""
-		if slices.ContainsFunc(s.group, func(g frame) bool { return g.hidden }) {
+		if slices.ContainsFunc(s.group, func(g position) bool { return g.hidden }) {
 			s.kind = hiddenShape
 		}
 	case "cNvPr":
@@ -364,7 +364,8 @@ func (s *shapes) lists(depth int) {
 	}
 }
 
-// push notes that an element has begun. Names are known up to maxDepth; deeper ones are only counted.
+// push notes that an element of a slide's shapes has begun. Names are known up to maxDepth; deeper ones are only
+// counted.
 func (s *shapes) push(name string) {
 	if len(s.path) == maxDepth {
 		s.deep++
@@ -373,7 +374,7 @@ func (s *shapes) push(name string) {
 	s.path = append(s.path, name)
 }
 
-// pop notes that the element that began last has ended.
+// pop notes that the element of a slide's shapes that began last has ended.
 func (s *shapes) pop() {
 	if s.deep > 0 {
 		s.deep--
@@ -382,7 +383,7 @@ func (s *shapes) pop() {
 	s.path = s.path[:max(len(s.path)-1, 0)]
 }
 
-// above returns the name of the element that began last, for 0, or of one around it.
+// above returns the name of the element of a slide that began last, for 0, or of one around it.
 func (s *shapes) above(i int) string {
 	if len(s.path)-1-i < 0 {
 		return ""

@@ -149,8 +149,8 @@ func (r *remainder) eachBelow(n *html.Node, yield func(*html.Node) bool) bool {
 	return true
 }
 
-// contentText returns the amount of text in the body outside elements that are chrome by their tag. What pruning keeps
-// is compared with it.
+// contentText measures the text in the body outside elements that are chrome by their tag. What pruning keeps is
+// compared with it.
 func contentText(ctx context.Context, body *html.Node) int32 {
 	chrome := map[*html.Node]bool{}
 	for d := range body.Descendants() {

@@ -61,7 +61,8 @@ func DropPlaces(ctx context.Context, root *html.Node, dropped map[*html.Node]boo
 	}
 }
 
-// aloneIn reports whether n has all of the text of its parent. The box around a label is then the label.
+// aloneIn reports whether n, a label such as "On this page", has all of the text of its parent. The box around it is
+// then the label.
 func aloneIn(n *html.Node) bool {
 	for s := n.Parent.FirstChild; s != nil; s = s.NextSibling {
 		if s != n && shows(s) {
@@ -71,7 +72,7 @@ func aloneIn(n *html.Node) bool {
 	return true
 }
 
-// shows reports whether n is a text or has one.
+// shows reports whether n, beside a label such as "On this page", is a text or has one.
 func shows(n *html.Node) bool {
 	return n.Type == html.TextNode && !chars.Blank(n.Data) || dom.HasText(n)
 }

@@ -159,7 +159,7 @@ func (p *pruner) misnamed(n *html.Node) bool {
 		(belowTitle(n) || dom.Named(n.Parent, tocNames) && belowTitle(n.Parent)) && leadsAway(n)
 }
 
-// opensBox reports whether h is the first thing with text in box. h lies in box.
+// opensBox reports whether the heading h is the first thing with text in box, which pruning may drop. h lies in box.
 func opensBox(h, box *html.Node) bool {
 	for n := h; n != box; n = n.Parent {
 		if !dom.OpensParent(n) {
@@ -190,7 +190,7 @@ func siteTitle(h *html.Node) bool {
 	return false
 }
 
-// after returns the node after n and its descendants in document order, or nil.
+// after returns the node after n and its descendants in document order, or nil. siteTitle goes on with it.
 func after(n *html.Node) *html.Node {
 	for n != nil && n.NextSibling == nil {
 		n = n.Parent
@@ -204,7 +204,8 @@ func after(n *html.Node) *html.Node {
 // tocNames are those of badNames that also name a chapter's list of its pages.
 var tocNames = dom.Names(`toc table-of-contents`)
 
-// belowTitle reports whether a heading, perhaps in a box, stands before n among its siblings. It looks at 20 siblings.
+// belowTitle reports whether the title of a page, a heading, perhaps in a box, stands before n among its siblings. It
+// looks at 20 siblings.
 func belowTitle(n *html.Node) bool {
 	steps := 0
 	for s := n.PrevSibling; s != nil && steps < 20; s = s.PrevSibling {
@@ -215,7 +216,8 @@ func belowTitle(n *html.Node) bool {
 	return false
 }
 
-// leadsAway reports whether most links below n lead to other pages. Links without an address do not count.
+// leadsAway reports whether most links below n, which pruning may drop, lead to other pages. Links without an address
+// do not count.
 func leadsAway(n *html.Node) bool {
 	away, all := 0, 0
 	for d := range n.Descendants() {

@@ -129,8 +129,9 @@ func Wall(status int, header map[string][]string, content []byte) string {
 	return ""
 }
 
-// among returns, for each list, the texts of the list that content contains, in the order of the list. It reads content
-// once: bytes.Contains for each of twenty texts took a fifteenth of a conversion. Texts must have two bytes or more.
+// among returns, for each list of marks of bot walls, those that content contains, in the order of the list. It reads
+// content once: bytes.Contains for each of twenty texts took a fifteenth of a conversion. Texts must have two bytes or
+// more.
 func among(content []byte, lists ...[]string) [][]string {
 	var pairs [1 << 16 / 8]byte // bits: whether a text begins with these two bytes
 	var begins [256][]string    // the texts by their first byte

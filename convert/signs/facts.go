@@ -52,8 +52,8 @@ func factsOf(root, body *html.Node, c counts) facts {
 	return f
 }
 
-// textOf returns the text below n on one line, with a space at the edges of blocks and buttons. Scripts, styles and
-// drawings have none.
+// textOf returns the text below n, for the facts of a short page, on one line, with a space at the edges of blocks and
+// buttons. Scripts, styles and drawings have none.
 func textOf(n *html.Node) string {
 	var b strings.Builder
 	var walk func(n *html.Node)
@@ -78,8 +78,8 @@ func textOf(n *html.Node) string {
 	return chars.OneLine(b.String())
 }
 
-// unshown reports whether n is in a form or a box that stays hidden until a script shows it. Dialogs to sign in are on
-// most pages of some sites.
+// unshown reports whether n is in a form or a box that stays hidden until a script shows it: its text is no fact about
+// the page. Dialogs to sign in are on most pages of some sites.
 func unshown(n *html.Node) bool {
 	for ; n != nil; n = n.Parent {
 		if dom.HasAttr(n, "hidden") || strings.EqualFold(dom.Attr(n, "aria-hidden"), "true") || dom.Attr(n, "style") != "" &&

@@ -111,9 +111,9 @@ func count(ctx context.Context, root *html.Node) (c counts) {
 	return c
 }
 
-// noscriptPage replaces the content of the body by that of its noscript element if the text of the page is there; some
-// forums do that for readers without JavaScript. It reports whether it did. An element with fewer words than
-// noscriptWords counts as one that only asks for JavaScript.
+// noscriptPage replaces, before signs are judged, the content of the body by that of its noscript element if the text
+// of the page is there; some forums do that for readers without JavaScript. It reports whether it did. An element with
+// fewer words than noscriptWords counts as one that only asks for JavaScript.
 func noscriptPage(body *html.Node, c counts) bool {
 	if c.words >= ThinWords || c.noscript == nil {
 		return false
@@ -135,9 +135,9 @@ func noscriptPage(body *html.Node, c counts) bool {
 	return true
 }
 
-// structuredPage replaces the content of the body by the article in its JSON-LD if the page itself has hardly any text,
-// because scripts would have put the article there. It reports whether it did. The text may be HTML, or plain with a
-// line for each paragraph.
+// structuredPage replaces, before signs are judged, the content of the body by the article in its JSON-LD if the page
+// itself has hardly any text, because scripts would have put the article there. It reports whether it did. The text may
+// be HTML, or plain with a line for each paragraph.
 func structuredPage(body *html.Node, c counts, articleBody string) bool {
 	if c.words >= ThinWords || chars.Words(articleBody) < noscriptWords {
 		return false

@@ -30,7 +30,7 @@ var builtIn = map[int]dateForm{
 
 // readFormats reads which styles of cells show dates, and how each shows its text. Cells refer to an element of cellXfs
 // by its place; named styles and others are passed over.
-func (b *book) readFormats() {
+func (b *workbook) readFormats() {
 	own := map[int]dateForm{}
 	tables := styles{blank: map[int][2]bool{}}
 	inCells := false

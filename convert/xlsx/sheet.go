@@ -15,7 +15,7 @@ import (
 
 // sheet is a sheet that is being read. A table gathers rows until an empty one ends it.
 type sheet struct {
-	*book
+	*workbook
 	unseen bool              // the whole sheet
 	hidden map[int]bool      // columns
 	merged map[int][]span    // by row, the cells under those that were merged with them
@@ -33,9 +33,9 @@ type sheet struct {
 
 // sheet reads one sheet and writes its tables. unseen says that the workbook hides it: then its cells are told apart,
 // and nothing is written.
-func (b *book) sheet(name string, unseen bool) {
+func (b *workbook) sheet(name string, unseen bool) {
 	s := &sheet{
-		book: b, unseen: unseen, hidden: map[int]bool{}, links: b.links(name), aside: map[int]*archive.Unseen{},
+		workbook: b, unseen: unseen, hidden: map[int]bool{}, links: b.links(name), aside: map[int]*archive.Unseen{},
 	}
 	// What decides on the cells stands behind them in the file, and so is read first.
 	s.areas, s.merged = b.areasOf(name)
@@ -102,7 +102,7 @@ func (b *book) sheet(name string, unseen bool) {
 
 // links returns the addresses of a sheet's cells. They stand behind the cells in the file. They are read before the
 // cells, in a pass of their own. Keys are references such as B12.
-func (b *book) links(name string) map[string]string {
+func (b *workbook) links(name string) map[string]string {
 	relations := b.files.Relations(name)
 	links := map[string]string{}
 	if len(relations) == 0 {
@@ -233,8 +233,8 @@ func (s *sheet) text(c *cell) string {
 	return value
 }
 
-// number returns a number without the noise of its binary form: 0.1 is stored as 0.10000000000000001. stored is how the
-// file has it. Short ones stay as they are.
+// number returns the number of a cell without the noise of its binary form: 0.1 is stored as 0.10000000000000001.
+// stored is how the file has it. Short ones stay as they are.
 func number(stored string, n float64) string {
 	if len(stored) < 16 && !strings.ContainsAny(stored, "eE") {
 		return stored
@@ -354,7 +354,7 @@ func (s *sheet) isMerged(column int) bool {
 // areasOf returns the areas of a sheet that conditions or tables color, and by row the cells that lie under merged
 // ones: of those the first alone is shown. It reads the sheet once before its cells, because these elements stand
 // behind them.
-func (b *book) areasOf(name string) (list []area, merged map[int][]span) {
+func (b *workbook) areasOf(name string) (list []area, merged map[int][]span) {
 	merged = map[int][]span{}
 	spans := 0
 	merge := func(a area) {

@@ -43,8 +43,8 @@ type styles struct {
 // maxStyles bounds each table of styles.
 const maxStyles = 100_000
 
-// read takes an element of the part that has the styles. Elements of cellXfs refer to fonts and fills by their places
-// in their tables.
+// read takes an element of the part of a workbook that has the styles of cells. Elements of cellXfs refer to fonts and
+// fills by their places in their tables.
 func (s *styles) read(t xml.StartElement) {
 	switch name := t.Name.Local; name {
 	case "fonts", "fills", "borders", "cellStyleXfs", "cellXfs", "cellStyles", "dxfs", "tableStyles", "colors",
@@ -97,7 +97,7 @@ func (s *styles) of(t xml.StartElement) cellStyle {
 	return c
 }
 
-// read takes the color or the size of letters.
+// read takes the color or the size of letters from an element of a workbook's styles.
 func (l *letter) read(t xml.StartElement) {
 	switch t.Name.Local {
 	case "color":
@@ -107,8 +107,8 @@ func (l *letter) read(t xml.StartElement) {
 	}
 }
 
-// color reads a color; empty if it is not known. The first two of a theme are those of the page and of its letters. A
-// tint changes a color in a way that is not computed here.
+// color reads a color of a workbook's styles; empty if it is not known. The first two of a theme are those of the page
+// and of its letters. A tint changes a color in a way that is not computed here.
 func color(t xml.StartElement) (hex string) {
 	if tint := xmlread.Attr(t, "tint"); tint != "" && tint != "0" {
 		return ""
@@ -129,7 +129,8 @@ func color(t xml.StartElement) (hex string) {
 	return ""
 }
 
-// alike reports whether two known colors may look the same. They differ by less than a fifth in each channel.
+// alike reports whether two known colors of a cell's style may look the same. They differ by less than a fifth in each
+// channel.
 func alike(a, b string) bool {
 	if a == "" || b == "" {
 		return false
@@ -144,8 +145,8 @@ func alike(a, b string) bool {
 	return true
 }
 
-// css returns how letters look on a color, "" where all can read them. fill is the color of the cell. Small is under
-// eight points.
+// css returns how letters of a cell look on a color, "" where all can read them. fill is the color of the cell. Small
+// is under eight points.
 func (l letter) css(fill string) string {
 	css := ""
 	if l.size > 0 && l.size < 8 {
@@ -157,7 +158,7 @@ func (l letter) css(fill string) string {
 	return css
 }
 
-// looked writes text as HTML, with the look that css says. Line breaks become br.
+// looked writes a text of a cell as HTML, with the look that css says. Line breaks become br.
 func looked(text, css string) string {
 	text = strings.ReplaceAll(html.EscapeString(text), "\n", "<br>")
 	if css == "" || strings.TrimSpace(text) == "" {

@@ -35,7 +35,7 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	if err != nil {
 		return nil, err //nolint:wrapcheck // it says what was being done
 	}
-	b := &book{ctx: ctx, files: files, rich: map[int][]run{}}
+	b := &workbook{ctx: ctx, files: files, rich: map[int][]run{}}
 	files.Properties("docProps/core.xml", &b.doc)
 	b.readStrings()
 	b.readFormats()
@@ -44,8 +44,8 @@ func Read(ctx context.Context, content []byte, maxPart int) (*archive.Document, 
 	return &b.doc, nil
 }
 
-// book is a workbook that is being read. It is made for one [Read].
-type book struct {
+// workbook is a workbook that is being read. It is made for one [Read].
+type workbook struct {
 	ctx     context.Context
 	files   *archive.Archive
 	strings []string      // that cells refer to by number
@@ -59,7 +59,7 @@ type book struct {
 
 // readStrings reads the texts that the cells share. Readings of Asian words (rPh) are left out. They are kept in
 // memory, as cells refer to them in any order; the archive bounds their size.
-func (b *book) readStrings() {
+func (b *workbook) readStrings() {
 	dec := b.files.Decoder("xl/sharedStrings.xml")
 	if dec == nil {
 		return
@@ -116,7 +116,7 @@ func (b *book) readStrings() {
 
 // readSheets reads the sheets in the order of the workbook. Hidden ones are read for what they hide. Comments come
 // last.
-func (b *book) readSheets() {
+func (b *workbook) readSheets() {
 	const part = "xl/workbook.xml"
 	if !b.files.Has(part) {
 		b.doc.Damaged = true

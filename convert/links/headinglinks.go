@@ -79,7 +79,7 @@ func wholeHeading(n *html.Node) bool {
 	return h != nil && chars.OneLine(dom.Text(n)) == chars.OneLine(dom.Text(h))
 }
 
-// headingAround returns the heading that n lies in, or nil.
+// headingAround returns the heading that a permalink or another link lies in, or nil.
 func headingAround(n *html.Node) *html.Node {
 	h := n.Parent
 	for h != nil && !dom.IsHeading(h) {
