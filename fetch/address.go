@@ -120,10 +120,6 @@ func refused(u *url.URL, cause error) error {
 	return &Error{Kind: KindBlocked, URL: page.Mask(u), Type: "http_request_denied", Cause: cause}
 }
 
-// goTo moves an attempt to the address of another URL than it has, as a redirect does. What is known of that one holds
-// from then on, except for the steps and the page's key, which are those of the URL that was asked for.
-func (f *Fetcher) goTo(a *attempt, u *url.URL) { a.url, a.at = u, f.addressOf(u) }
-
 // cacheKey returns the URI under which the cache keeps responses of u: exact, without fragment and default port. It
 // must be as the cache makes it of a request.
 func cacheKey(u *url.URL) string {

@@ -290,3 +290,7 @@ func (a *attempt) noteRemoved(c convert.Cleaned) {
 		a.removed = &c.Removed
 	}
 }
+
+// goTo moves an attempt to the address of another URL than it has, as a redirect does. What is known of that one holds
+// from then on, except for the steps and the page's key, which are those of the URL that was asked for.
+func (f *Fetcher) goTo(a *attempt, u *url.URL) { a.url, a.at = u, f.addressOf(u) }

@@ -9,6 +9,7 @@ package robots
 import (
 	"bytes"
 	"cmp"
+	"io"
 	"net/url"
 	"strconv"
 	"strings"
@@ -263,4 +264,14 @@ func octets(s, also string) string {
 // unreserved reports whether an octet is an unreserved character (RFC 3986 §2.3).
 func unreserved(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '-' || c == '.' || c == '_' || c == '~'
+}
+
+// ReadText reads a robots.txt up to MaxSize, and says whether there is more. It drops a line cut by the limit, because
+// half a rule is a different rule.
+func ReadText(r io.Reader) (text []byte, more bool, err error) {
+	text, err = io.ReadAll(io.LimitReader(r, MaxSize+1))
+	if more = err == nil && len(text) > MaxSize; more {
+		text = text[:bytes.LastIndexAny(text[:MaxSize], "\r\n")+1]
+	}
+	return text, more, err
 }

@@ -1,9 +1,7 @@
 package robots
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"sync"
@@ -43,16 +41,6 @@ type Verdict struct {
 // FileOf returns the URL of the robots.txt of u's site.
 func FileOf(u *url.URL) *url.URL {
 	return &url.URL{Scheme: u.Scheme, Host: page.Authority(u), Path: "/robots.txt"}
-}
-
-// ReadText reads a robots.txt up to MaxSize, and says whether there is more. It drops a line cut by the limit, because
-// half a rule is a different rule.
-func ReadText(r io.Reader) (text []byte, more bool, err error) {
-	text, err = io.ReadAll(io.LimitReader(r, MaxSize+1))
-	if more = err == nil && len(text) > MaxSize; more {
-		text = text[:bytes.LastIndexAny(text[:MaxSize], "\r\n")+1]
-	}
-	return text, more, err
 }
 
 // Site is what is known of the robots.txt of a site: its rules, or that they could not be had. It is not changed.
