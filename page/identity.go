@@ -5,14 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"golang.org/x/net/idna"
 )
 
 // Key identifies a page: SHA-256 of its normalised URL (rule E4).
@@ -95,23 +91,6 @@ func KeepEscapes(u *url.URL) {
 	if u.EscapedPath() != escaped {
 		u.RawPath = escaped
 	}
-}
-
-// sentHost returns, for a page's identity, a host, with its port if it has one, in the form that is sent: letters
-// outside of ASCII in that of the DNS. The error names a host that no connection would take.
-func sentHost(host string) (string, error) {
-	if !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
-		return host, nil
-	}
-	name, port := host, ""
-	if i := strings.LastIndexByte(host, ':'); i >= 0 {
-		name, port = host[:i], host[i:]
-	}
-	ascii, err := idna.Lookup.ToASCII(name)
-	if err != nil {
-		return "", fmt.Errorf("%q is no name of a host: %w", name, err)
-	}
-	return ascii + port, nil
 }
 
 // escapeQuery escapes in a query what browsers escape there, and what no request line may hold. Escapes stay.
@@ -270,28 +249,6 @@ func uniformEscapes(path string) string {
 		i += 2
 	}
 	return b.String()
-}
-
-// Authority returns, as part of a page's identity, u's host in lower case, with its port unless that is the default of
-// the scheme.
-func Authority(u *url.URL) string {
-	host := strings.ToLower(u.Hostname())
-	if defaultPort(u) {
-		if strings.Contains(host, ":") {
-			return "[" + host + "]"
-		}
-		return host
-	}
-	return net.JoinHostPort(host, u.Port())
-}
-
-// AuthorityOf is [Authority] of a URL as text; empty if that cannot be parsed.
-func AuthorityOf(uri string) string {
-	u, err := url.Parse(uri)
-	if err != nil {
-		return ""
-	}
-	return Authority(u)
 }
 
 // defaultPort reports whether u, to be normalised, names no port but that of its scheme.
