@@ -2,6 +2,7 @@ package recording
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -103,3 +104,71 @@ func (b *body) close() {
 		_ = os.Remove(b.rest.Name()) // if this fails, the system clears its temporary directory
 	}
 }
+
+// bodyCheck checks the hash of a body that comes in parts.
+type bodyCheck struct {
+	name string // of the current body; empty if there is none
+	sum  hash.Hash
+}
+
+func (c *bodyCheck) begin(name string) {
+	c.name = name
+	c.sum.Reset()
+}
+
+func (c *bodyCheck) add(l *line) {
+	c.sum.Write([]byte(l.Text))
+	c.sum.Write(l.Base64)
+}
+
+// end compares the hash of a body with its name, after its last part.
+func (c *bodyCheck) end() error {
+	name := c.name
+	c.name = ""
+	if name != "" && hex.EncodeToString(c.sum.Sum(nil)) != name {
+		return fmt.Errorf("body %.16s… does not match its hash: the file was changed or is damaged", name)
+	}
+	return nil
+}
+
+// reader reads a body from the recording.
+type reader struct {
+	ctx   context.Context
+	r     *Recording
+	parts []span
+	now   []byte // unread rest of the current part
+	cut   bool
+}
+
+// Read implements [io.Reader].
+func (b *reader) Read(p []byte) (int, error) {
+	for len(b.now) == 0 {
+		if err := b.ctx.Err(); err != nil {
+			return 0, err
+		}
+		if len(b.parts) == 0 {
+			if b.cut {
+				return 0, io.ErrUnexpectedEOF
+			}
+			return 0, io.EOF
+		}
+		text := make([]byte, b.parts[0].length)
+		if _, err := b.r.file.ReadAt(text, b.parts[0].at); err != nil {
+			return 0, fmt.Errorf("read the recording %s: %w", b.r.name, err)
+		}
+		l, err := parse(text)
+		if err != nil {
+			return 0, fmt.Errorf("the recording %s was changed while in use: %w", b.r.name, err)
+		}
+		b.parts = b.parts[1:]
+		if b.now = l.Base64; l.Text != "" {
+			b.now = []byte(l.Text)
+		}
+	}
+	n := copy(p, b.now)
+	b.now = b.now[n:]
+	return n, nil
+}
+
+// Close implements [io.Closer].
+func (b *reader) Close() error { return nil }
