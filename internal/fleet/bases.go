@@ -365,3 +365,36 @@ func (r *baseRow) base() (b knowledge.Base, err error) {
 
 // errMalformed is the error of what is read of a base that is left alone.
 var errMalformed = errors.New("the base is malformed")
+
+// followBase takes over what others have told of a base: the filling that answers, and the one that is under way.
+func (f *Fleet) followBase(ctx context.Context, b knowledge.SharedBase, r *baseRow) error {
+	k := f.o.Knowledge
+	if r.filled != 0 && b.Filled != (knowledge.Filling{Number: r.filled, Rounds: r.filledRounds}) {
+		ok, err := f.takeRounds(ctx, b, r, r.filled, r.filledRounds)
+		if err != nil || !ok {
+			return err
+		}
+		at := time.Now()
+		if r.filledAt != nil {
+			at = *r.filledAt
+		}
+		if err := k.TakeFilled(ctx, b, at.UTC()); err != nil {
+			return err
+		}
+		b, _ = k.SharedBase(b.Name)
+	}
+	switch next := (knowledge.Filling{Number: r.filling, Rounds: r.rounds}); {
+	case r.filling == 0 && b.Building:
+		if err := k.TakeAborted(ctx, b); err != nil {
+			return err
+		}
+	case r.filling != 0 && (b.Filling != next || b.Here || !b.Building):
+		if ok, err := f.takeRounds(ctx, b, r, r.filling, r.rounds); err != nil || !ok {
+			return err
+		}
+	}
+	if paused := r.paused && r.filling != 0; paused != b.Paused {
+		return k.SetPaused(b, paused)
+	}
+	return nil
+}

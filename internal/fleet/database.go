@@ -456,3 +456,41 @@ func explainTLS(err error) (reason, remedy string) {
 	}
 	return "", ""
 }
+
+// query asks the database within the time of a statement. It calls each for every row, with its columns in fields.
+func (f *Fleet) query(ctx context.Context, text string, args, fields []any, each func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	return query(ctx, f.db, text, args, fields, each)
+}
+
+// queryOften is query for a statement that each node asks again and again.
+func (f *Fleet) queryOften(ctx context.Context, text string, args, fields []any, each func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, statementTime)
+	defer cancel()
+	return query(ctx, f.often, text, args, fields, each)
+}
+
+// querier is a database, or one that keeps statements prepared.
+type querier interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+}
+
+// query runs a statement and calls each for every row, after its columns were scanned to fields. The error is that of
+// the database, or the first of each.
+func query(ctx context.Context, db querier, text string, args, fields []any, each func() error) error {
+	rows, err := db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err tells what went wrong
+	for rows.Next() {
+		if err := rows.Scan(fields...); err != nil {
+			return err
+		}
+		if err := each(); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

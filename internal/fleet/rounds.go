@@ -14,39 +14,6 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// followBase takes over what others have told of a base: the filling that answers, and the one that is under way.
-func (f *Fleet) followBase(ctx context.Context, b knowledge.SharedBase, r *baseRow) error {
-	k := f.o.Knowledge
-	if r.filled != 0 && b.Filled != (knowledge.Filling{Number: r.filled, Rounds: r.filledRounds}) {
-		ok, err := f.takeRounds(ctx, b, r, r.filled, r.filledRounds)
-		if err != nil || !ok {
-			return err
-		}
-		at := time.Now()
-		if r.filledAt != nil {
-			at = *r.filledAt
-		}
-		if err := k.TakeFilled(ctx, b, at.UTC()); err != nil {
-			return err
-		}
-		b, _ = k.SharedBase(b.Name)
-	}
-	switch next := (knowledge.Filling{Number: r.filling, Rounds: r.rounds}); {
-	case r.filling == 0 && b.Building:
-		if err := k.TakeAborted(ctx, b); err != nil {
-			return err
-		}
-	case r.filling != 0 && (b.Filling != next || b.Here || !b.Building):
-		if ok, err := f.takeRounds(ctx, b, r, r.filling, r.rounds); err != nil || !ok {
-			return err
-		}
-	}
-	if paused := r.paused && r.filling != 0; paused != b.Paused {
-		return k.SetPaused(b, paused)
-	}
-	return nil
-}
-
 // takeRounds takes over the rounds of the filling of a base, and reports whether they were all there. What was there of
 // it stays.
 func (f *Fleet) takeRounds(ctx context.Context, b knowledge.SharedBase, r *baseRow, number int64, n int) (bool, error) {
@@ -252,3 +219,9 @@ func (f *Fleet) tellRounds(ctx context.Context, b knowledge.SharedBase, r *baseR
 	f.bases.toldOften++
 	return f.o.Knowledge.ToldFilling(b, filling)
 }
+
+// A round that is told has at most so many members, and so many bytes of steps unless it has one step.
+const (
+	batchMembers = 500
+	batchSteps   = 1 << 20
+)
