@@ -1,5 +1,11 @@
 package markdown
 
+import (
+	"bytes"
+	"iter"
+	"strings"
+)
+
 // LineKind says what a line is part of.
 type LineKind uint8
 
@@ -234,4 +240,35 @@ func (r *Reader) paragraph(content []byte) {
 		r.plain = !r.marked && r.indent <= 3
 	}
 	r.lines++
+}
+
+// Lines yields the lines of a text, each with its line break, and what each is.
+func Lines(md string) iter.Seq2[string, LineKind] {
+	return func(yield func(string, LineKind) bool) {
+		var r Reader
+		for line := range strings.Lines(md) {
+			if !yield(line, r.Line([]byte(strings.TrimSuffix(line, "\n")))) {
+				return
+			}
+		}
+	}
+}
+
+// LineAt returns the line that begins at at without its line break, and where the next begins.
+func LineAt(md []byte, at int) (line []byte, next int) {
+	n := bytes.IndexByte(md[at:], '\n')
+	if n < 0 {
+		return md[at:], len(md)
+	}
+	return md[at : at+n], at + n + 1
+}
+
+// Indentation returns how many bytes of white space a line begins with.
+func Indentation(line []byte) int {
+	for i, c := range line {
+		if !isSpace(c) {
+			return i
+		}
+	}
+	return len(line)
 }

@@ -76,3 +76,65 @@ func interrupts(text []byte, marker int) bool {
 	}
 	return text[0] < '0' || text[0] > '9' || marker == 2 && text[0] == '1'
 }
+
+// ListMarker returns how many bytes the marker takes that a text begins with, with one white space after it; 0 when it
+// begins no list item.
+func ListMarker(text []byte) int {
+	n := listMarker(text)
+	if n == 0 {
+		return 0
+	}
+	return min(n+1, len(text))
+}
+
+// QuoteMarkers returns how many bytes the markers of block quotes take that a line begins with, with the space after
+// each.
+func QuoteMarkers(line []byte) int {
+	n := 0
+	for {
+		i := n + Indentation(line[n:])
+		if i == len(line) || line[i] != '>' || i-n > 3 {
+			return n
+		}
+		n = i + 1
+		if n < len(line) && line[n] == ' ' {
+			n++
+		}
+	}
+}
+
+// Markers returns the length of the markers of quotes, list items and a heading that a line begins with, with the white
+// space after them, and where the last marker of a list item begins; -1 when there is none.
+func Markers(line []byte) (n, item int) {
+	item = -1
+	for n = Indentation(line); n < len(line); n += Indentation(line[n:]) {
+		if marker := ListMarker(line[n:]); marker > 0 {
+			item = n
+			n += marker
+		} else if line[n] == '>' {
+			n++
+		} else {
+			level := headingLevel(line[n:])
+			return n + level + Indentation(line[n+level:]), item
+		}
+	}
+	return n, item
+}
+
+// IsDelimiterRow reports whether a line is the row under the header of a table (GitHub Flavored Markdown, "Tables"):
+// hyphens, colons and at least one vertical line.
+func IsDelimiterRow(line []byte) bool {
+	dash, pipe := false, false
+	for _, c := range line {
+		switch c {
+		case '-':
+			dash = true
+		case '|':
+			pipe = true
+		case ':', ' ', '\t', '\r':
+		default:
+			return false
+		}
+	}
+	return dash && pipe
+}

@@ -12,7 +12,6 @@ package markdown
 import (
 	"bytes"
 	"iter"
-	"strings"
 )
 
 // Kind says what a [Block] is.
@@ -202,37 +201,6 @@ func (s *scanner) flush() {
 
 func (s *scanner) emit(b Block) { s.stopped = s.stopped || !s.yield(b) }
 
-// Lines yields the lines of a text, each with its line break, and what each is.
-func Lines(md string) iter.Seq2[string, LineKind] {
-	return func(yield func(string, LineKind) bool) {
-		var r Reader
-		for line := range strings.Lines(md) {
-			if !yield(line, r.Line([]byte(strings.TrimSuffix(line, "\n")))) {
-				return
-			}
-		}
-	}
-}
-
-// LineAt returns the line that begins at at without its line break, and where the next begins.
-func LineAt(md []byte, at int) (line []byte, next int) {
-	n := bytes.IndexByte(md[at:], '\n')
-	if n < 0 {
-		return md[at:], len(md)
-	}
-	return md[at : at+n], at + n + 1
-}
-
-// Indentation returns how many bytes of white space a line begins with.
-func Indentation(line []byte) int {
-	for i, c := range line {
-		if !isSpace(c) {
-			return i
-		}
-	}
-	return len(line)
-}
-
 // trimmed returns the length of a text without the white space at its end.
 func trimmed(text []byte) int {
 	n := len(text)
@@ -240,66 +208,4 @@ func trimmed(text []byte) int {
 		n--
 	}
 	return n
-}
-
-// ListMarker returns how many bytes the marker takes that a text begins with, with one white space after it; 0 when it
-// begins no list item.
-func ListMarker(text []byte) int {
-	n := listMarker(text)
-	if n == 0 {
-		return 0
-	}
-	return min(n+1, len(text))
-}
-
-// QuoteMarkers returns how many bytes the markers of block quotes take that a line begins with, with the space after
-// each.
-func QuoteMarkers(line []byte) int {
-	n := 0
-	for {
-		i := n + Indentation(line[n:])
-		if i == len(line) || line[i] != '>' || i-n > 3 {
-			return n
-		}
-		n = i + 1
-		if n < len(line) && line[n] == ' ' {
-			n++
-		}
-	}
-}
-
-// Markers returns the length of the markers of quotes, list items and a heading that a line begins with, with the white
-// space after them, and where the last marker of a list item begins; -1 when there is none.
-func Markers(line []byte) (n, item int) {
-	item = -1
-	for n = Indentation(line); n < len(line); n += Indentation(line[n:]) {
-		if marker := ListMarker(line[n:]); marker > 0 {
-			item = n
-			n += marker
-		} else if line[n] == '>' {
-			n++
-		} else {
-			level := headingLevel(line[n:])
-			return n + level + Indentation(line[n+level:]), item
-		}
-	}
-	return n, item
-}
-
-// IsDelimiterRow reports whether a line is the row under the header of a table (GitHub Flavored Markdown, "Tables"):
-// hyphens, colons and at least one vertical line.
-func IsDelimiterRow(line []byte) bool {
-	dash, pipe := false, false
-	for _, c := range line {
-		switch c {
-		case '-':
-			dash = true
-		case '|':
-			pipe = true
-		case ':', ' ', '\t', '\r':
-		default:
-			return false
-		}
-	}
-	return dash && pipe
 }
