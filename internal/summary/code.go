@@ -116,3 +116,25 @@ func (f *file) remark() string {
 	list := sentences(text)
 	return short(strings.Join(list[:min(2, len(list))], " "), 400)
 }
+
+// codeBlock returns lines of code in a fence that they cannot close. It replaces lines after the first most ones with
+// "…".
+func codeBlock(lang, text string, most int) string {
+	lines := strings.Split(strings.Trim(text, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = short(l, 200)
+	}
+	if len(lines) > most {
+		lines = append(lines[:most:most], "…")
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + strings.Map(func(r rune) rune {
+		if r == '`' || r == ' ' {
+			return -1
+		}
+		return r
+	}, lang) + "\n" + strings.Join(lines, "\n") + "\n" + fence
+}

@@ -339,25 +339,3 @@ func alike(a, b string) bool {
 	}
 	return n*4 >= len(short)*3
 }
-
-// codeBlock returns lines of code in a fence that they cannot close. It replaces lines after the first most ones with
-// "…".
-func codeBlock(lang, text string, most int) string {
-	lines := strings.Split(strings.Trim(text, "\n"), "\n")
-	for i, l := range lines {
-		lines[i] = short(l, 200)
-	}
-	if len(lines) > most {
-		lines = append(lines[:most:most], "…")
-	}
-	fence := "```"
-	for strings.Contains(text, fence) {
-		fence += "`"
-	}
-	return fence + strings.Map(func(r rune) rune {
-		if r == '`' || r == ' ' {
-			return -1
-		}
-		return r
-	}, lang) + "\n" + strings.Join(lines, "\n") + "\n" + fence
-}
