@@ -119,35 +119,6 @@ func blankMacros(content []byte) {
 	}
 }
 
-// worthShowing reports whether a definition of a file is worth showing. It corrects kinds that the pattern alone cannot
-// tell.
-func (d *definition) worthShowing() bool {
-	if d.kind == Module && (d.name == "tests" || d.name == "test") { // tests inside a Rust file
-		d.local = true
-	}
-	if d.kind == Variable && isUpper(d.name) { // some languages mark constants only by spelling
-		d.kind = Constant
-	}
-	return d.kind != Variable && (d.kind != Constant || !d.local)
-}
-
-// holdsMethods reports whether functions of a file inside this kind are methods.
-func (k Kind) holdsMethods() bool {
-	switch k {
-	case Class, Struct, Union, Interface, Trait, Impl, Enum:
-		return true
-	}
-	return false
-}
-
-// value orders kinds of a file's definitions: a name that matches several patterns gets the kind with the lowest value.
-func (k Kind) value() int {
-	if k == Constant || k == Variable {
-		return 1
-	}
-	return 0
-}
-
 // maxName is the maximum length of a name in bytes; people do not write longer ones.
 const maxName = 100
 
