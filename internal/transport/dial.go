@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -188,4 +189,61 @@ func hostPort(u *url.URL) string {
 		}
 	}
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}
+
+// Dial opens a connection for a tunnel, under the policy of ctx and through the upstream proxy if there is one.
+func (t *Transport) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	p := policyOf(ctx)
+	if t.offline.Load() {
+		return nil, ErrOffline
+	}
+	if p == operator && ctx.Value(endpointKey{}) != addr {
+		return nil, fmt.Errorf("open a tunnel to %s: it is allowed to go to %v only", addr, ctx.Value(endpointKey{}))
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if !t.through(&url.URL{Scheme: "https", Host: addr}) {
+		return t.dialer.dial(ctx, p, network, addr)
+	}
+	if err := t.checkBehindUpstream(ctx, p, addr); err != nil {
+		return nil, err
+	}
+	return t.dialThrough(ctx, network, addr)
+}
+
+// dialTLS connects and performs the TLS handshake, both together within connectTimeout.
+func (t *Transport) dialTLS(ctx context.Context, p policy, network, addr string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	raw, err := t.dialer.dial(ctx, p, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	cfg := t.tls.Clone()
+	if cfg.ServerName, _, err = net.SplitHostPort(addr); err != nil {
+		_ = raw.Close()
+		return nil, fmt.Errorf("read the address %q: %w", addr, err)
+	}
+	cfg.NextProtos = []string{"h2", "http/1.1"}
+	if addr == t.dialer.upstream || ctx.Value(http1Key{}) != nil {
+		cfg.NextProtos = []string{"http/1.1"} // CONNECT and upgrades are written as HTTP/1.1
+	}
+	conn := tls.Client(&watchedConn{Conn: raw}, cfg)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		_ = raw.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// lookup returns the addresses of a host. The host may be an address.
+func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{ip}, nil
+	}
+	r := d.resolver
+	if r == nil {
+		r = net.DefaultResolver
+	}
+	return r.LookupNetIP(ctx, "ip", host)
 }

@@ -34,7 +34,6 @@ import (
 
 	"github.com/readthru/readthru/internal/botauth"
 	"github.com/readthru/readthru/internal/httpfield"
-	"github.com/readthru/readthru/page"
 )
 
 // Options configures a Transport. The zero value allows only public addresses and uses the system's roots.
@@ -191,26 +190,6 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// Dial opens a connection for a tunnel, under the policy of ctx and through the upstream proxy if there is one.
-func (t *Transport) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	p := policyOf(ctx)
-	if t.offline.Load() {
-		return nil, ErrOffline
-	}
-	if p == operator && ctx.Value(endpointKey{}) != addr {
-		return nil, fmt.Errorf("open a tunnel to %s: it is allowed to go to %v only", addr, ctx.Value(endpointKey{}))
-	}
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	if !t.through(&url.URL{Scheme: "https", Host: addr}) {
-		return t.dialer.dial(ctx, p, network, addr)
-	}
-	if err := t.checkBehindUpstream(ctx, p, addr); err != nil {
-		return nil, err
-	}
-	return t.dialThrough(ctx, network, addr)
-}
-
 // Public returns an error unless every address of u's host is public. A host that upstream.resolve names counts as
 // public, because the operator configured it.
 func (t *Transport) Public(ctx context.Context, u *url.URL) error {
@@ -279,56 +258,6 @@ func (t *Transport) pool(p policy) *http.Transport {
 		ExpectContinueTimeout:  continueTimeout,
 		MaxResponseHeaderBytes: 256 << 10,
 	}
-}
-
-// through reports whether requests to u go through the upstream proxy. What the options name as direct, hosts in
-// upstream.resolve and this machine are contacted directly; localhost is a different machine for the upstream proxy.
-func (t *Transport) through(u *url.URL) bool {
-	if t.upstream == nil || page.Loopback(u.Hostname()) {
-		return false
-	}
-	if _, mapped := t.dialer.mapped(hostPort(u)); mapped {
-		return false
-	}
-	by, err := t.behind(u)
-	return by != nil || err != nil
-}
-
-// dialTLS connects and performs the TLS handshake, both together within connectTimeout.
-func (t *Transport) dialTLS(ctx context.Context, p policy, network, addr string) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-	defer cancel()
-	raw, err := t.dialer.dial(ctx, p, network, addr)
-	if err != nil {
-		return nil, err
-	}
-	cfg := t.tls.Clone()
-	if cfg.ServerName, _, err = net.SplitHostPort(addr); err != nil {
-		_ = raw.Close()
-		return nil, fmt.Errorf("read the address %q: %w", addr, err)
-	}
-	cfg.NextProtos = []string{"h2", "http/1.1"}
-	if addr == t.dialer.upstream || ctx.Value(http1Key{}) != nil {
-		cfg.NextProtos = []string{"http/1.1"} // CONNECT and upgrades are written as HTTP/1.1
-	}
-	conn := tls.Client(&watchedConn{Conn: raw}, cfg)
-	if err := conn.HandshakeContext(ctx); err != nil {
-		_ = raw.Close()
-		return nil, err
-	}
-	return conn, nil
-}
-
-// lookup returns the addresses of a host. The host may be an address.
-func (d *dialer) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
-	if ip, err := netip.ParseAddr(host); err == nil {
-		return []netip.Addr{ip}, nil
-	}
-	r := d.resolver
-	if r == nil {
-		r = net.DefaultResolver
-	}
-	return r.LookupNetIP(ctx, "ip", host)
 }
 
 // rootsWith returns the system's roots and those of a PEM file. If file is empty it returns nil, which means the

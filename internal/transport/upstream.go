@@ -177,3 +177,16 @@ func (f dialFunc) DialContext(ctx context.Context, network, addr string) (net.Co
 func (f dialFunc) Dial(network, addr string) (net.Conn, error) {
 	return f(context.Background(), network, addr)
 }
+
+// through reports whether requests to u go through the upstream proxy. What the options name as direct, hosts in
+// upstream.resolve and this machine are contacted directly; localhost is a different machine for the upstream proxy.
+func (t *Transport) through(u *url.URL) bool {
+	if t.upstream == nil || page.Loopback(u.Hostname()) {
+		return false
+	}
+	if _, mapped := t.dialer.mapped(hostPort(u)); mapped {
+		return false
+	}
+	by, err := t.behind(u)
+	return by != nil || err != nil
+}
