@@ -41,6 +41,7 @@ type LockedError struct {
 	PID int // of that process; 0 if unknown
 }
 
+// Error names the process that has the store.
 func (e *LockedError) Error() string {
 	return fmt.Sprintf("open store %s: %s has it open", e.Dir, e.Holder())
 }
