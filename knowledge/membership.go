@@ -52,8 +52,11 @@ func generationIn(key string) (g generation) {
 
 const generationLen = len(baseID{}) + 4
 
+// memberKey returns the key of a document's membership in a generation.
 func memberKey(g generation, k page.Key) string { return memberPrefix + g.key() + string(k[:]) }
-func ownerKey(g generation, k page.Key) string  { return ownerPrefix + string(k[:]) + g.key() }
+
+// ownerKey returns the key by which the generations of a document are found.
+func ownerKey(g generation, k page.Key) string { return ownerPrefix + string(k[:]) + g.key() }
 
 // member is what k/m/ holds: the document's URL, and the hash of its content when it became a member.
 type member struct {

@@ -312,6 +312,7 @@ var ErrTooLarge = errors.New("the document is too large")
 // RefusedError says that a document cannot be kept, whatever the state of the store.
 type RefusedError struct{ Reason error }
 
+// Error says why the document cannot be kept.
 func (e *RefusedError) Error() string { return e.Reason.Error() }
 
 // Unwrap returns the reason.

@@ -162,6 +162,7 @@ type fields struct {
 	lead                 bool   // it begins the document
 }
 
+// isSeparator reports whether a character parts the words of a passage's fields.
 func isSeparator(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // PassagesIn returns how many live passages some documents have; one that several have counts once, and

@@ -51,6 +51,7 @@ func In(k page.Key) (e End, ok bool) {
 	return "n" + End(k[8:16]) + End(k[:8]), true
 }
 
+// notedKey begins the keys of the notes about a page.
 func notedKey(normalisedURL string) string {
 	sum := sha256.Sum256([]byte(normalisedURL))
 	return notedPrefix + string(sum[:16])

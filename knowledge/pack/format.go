@@ -68,6 +68,7 @@ type UnknownSignerError struct {
 	Signer string // see [Signer.ID]
 }
 
+// Error names the signer of the pack.
 func (e *UnknownSignerError) Error() string {
 	return fmt.Sprintf("the pack is signed by %s, an unknown signer", e.Signer)
 }

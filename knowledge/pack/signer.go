@@ -71,6 +71,7 @@ func (s *Signer) Sign(message []byte) (public ed25519.PublicKey, signature []byt
 // ID names the signer: a hash of its public key, 32 hex digits.
 func (s *Signer) ID() string { return signerID(s.key.Public().(ed25519.PublicKey)) }
 
+// signerID returns the id of the signer with a public key.
 func signerID(public ed25519.PublicKey) string {
 	sum := sha256.Sum256(public)
 	return hex.EncodeToString(sum[:16])

@@ -181,6 +181,7 @@ func differsInAccents(form, word string) bool {
 	return true
 }
 
+// isASCII reports whether a word of a query has no letter beyond ASCII.
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {

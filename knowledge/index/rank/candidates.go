@@ -20,10 +20,17 @@ type top struct {
 	max  int
 }
 
-func (t *top) Len() int           { return len(t.list) }
+// Len implements [heap.Interface].
+func (t *top) Len() int { return len(t.list) }
+
+// Less implements [heap.Interface].
 func (t *top) Less(i, j int) bool { return worse(t.list[i], t.list[j]) }
-func (t *top) Swap(i, j int)      { t.list[i], t.list[j] = t.list[j], t.list[i] }
-func (t *top) Push(c any)         { t.list = append(t.list, c.(candidate)) }
+
+// Swap implements [heap.Interface].
+func (t *top) Swap(i, j int) { t.list[i], t.list[j] = t.list[j], t.list[i] }
+
+// Push implements [heap.Interface].
+func (t *top) Push(c any) { t.list = append(t.list, c.(candidate)) }
 
 // Pop implements [heap.Interface].
 func (t *top) Pop() any {
