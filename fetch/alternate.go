@@ -27,6 +27,7 @@ const alternateLifetime = time.Hour
 // the policy for own fetches and without the client's fields, because the page and not the client chose the address.
 type alternate struct{ f *Fetcher }
 
+// Name implements [Step].
 func (alternate) Name() string { return "alternate" }
 
 // Try asks for the markdown twins that the page names, or that are usual on its host, one after the other, and returns

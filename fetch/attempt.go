@@ -197,8 +197,8 @@ func (r *response) read(limit int64) error {
 	return nil
 }
 
-// links returns the page's links, if the request wants them: those of all the HTML, because its markdown has fewer, and
-// those of the rendered page; for other types, those of the markdown.
+// links returns the links of the attempt's page, if the request wants them: those of all the HTML, because its markdown
+// has fewer, and those of the rendered page; for other types, those of the markdown.
 func (a *attempt) links() []string {
 	if !a.req.Links || a.best == nil || a.status != http.StatusOK {
 		return nil

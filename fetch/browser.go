@@ -41,6 +41,7 @@ const (
 // browser is the step that renders the page in a browser and converts the result (rules C2 to C4, AD3).
 type browser struct{ f *Fetcher }
 
+// Name implements [Step].
 func (browser) Name() string { return "browser" }
 
 // Try renders the page, converts what the browser shows, and notes what the rendering says of the page and its host. A

@@ -47,6 +47,7 @@ type Error struct {
 	RetryAfter time.Duration  // KindHTTP: the delay that the origin asks for, at most a week; 0: none
 }
 
+// Error returns the text of the error with the URL whose fetch failed.
 func (e *Error) Error() string {
 	message, _ := e.say()
 	return message
@@ -125,7 +126,10 @@ type plainError struct {
 	err  error
 }
 
+// Error returns the readable text.
 func (p *plainError) Error() string { return p.text }
+
+// Unwrap returns the original error.
 func (p *plainError) Unwrap() error { return p.err }
 
 // errTimeout is the cancellation cause of a page that took too long, which tells it from a client that has gone.

@@ -70,8 +70,8 @@ func (f *Fetcher) getFile(ctx context.Context, u *url.URL, accept string,
 	}
 }
 
-// Ask asks for what is neither page nor stored file: it sends an own request past the cache, and returns status, header
-// and decoded content of the response, of at most limit bytes. It follows no redirect.
+// Ask asks for a file, or another answer, that is neither page nor stored: it sends an own request past the cache, and
+// returns status, header and decoded content of the response, of at most limit bytes. It follows no redirect.
 func (f *Fetcher) Ask(req *http.Request, limit int64) (status int, h http.Header, content []byte, err error) {
 	f = f.newest.Load()
 	if err := f.Blocked(req.URL); err != nil {

@@ -27,6 +27,7 @@ func withBudget(ctx context.Context, n int) (context.Context, context.CancelFunc
 // local is the step that converts the fetched content on this machine (rule A8).
 type local struct{ f *Fetcher }
 
+// Name implements [Step].
 func (local) Name() string { return "local" }
 
 // Try joins the frames of the page, converts it and measures the time. Unless the rendition is good, the cascade goes

@@ -51,6 +51,7 @@ func newMarkdownNew(f *Fetcher, before *markdownNew) *markdownNew {
 // MarkdownNewService is the name of markdown.new in the ledger of disclosures.
 const MarkdownNewService = "markdown.new"
 
+// Name implements [Step].
 func (*markdownNew) Name() string { return "markdown_new" }
 
 // Try asks markdown.new for the page, if the page may be disclosed at all. Whatever can refuse without a request comes

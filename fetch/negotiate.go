@@ -17,6 +17,7 @@ import (
 // reader would not see something of it.
 type negotiate struct{ f *Fetcher }
 
+// Name implements [Step].
 func (negotiate) Name() string { return "negotiate" }
 
 // Try takes the origin's answer as markdown by its label, its name or its looks. HTML under the label of markdown is

@@ -113,7 +113,7 @@ func (f *Fetcher) obtain(ctx context.Context, a *attempt, patience *cause.Patien
 	return f.convertible(ctx, a)
 }
 
-// limit returns how long a page may take.
+// limit returns how long a page may take that is asked for.
 func (f *Fetcher) limit(r *Request) time.Duration { return cmp.Or(r.Timeout, f.o.Timeout) }
 
 // Head makes a round trip for a client that gets a page as the origin's bytes. The head must arrive within the time

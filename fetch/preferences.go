@@ -96,6 +96,7 @@ func (f *Fetcher) Unwanted(u *url.URL, stated page.Preferences) error {
 // An UnwantedError names the statement by which an origin denies a use of its page.
 type UnwantedError struct{ Preference page.Preference }
 
+// Error names the use that the origin denies, and its statement.
 func (e *UnwantedError) Error() string {
 	return "its origin denies " + e.Preference.Use.Words() + ": " + e.Preference.String()
 }

@@ -36,8 +36,12 @@ type result struct {
 
 // skipped, rejected and failedWith are the results of a step without a rendition: it was not tried, what came was
 // refused, or it failed.
-func skipped(why string) result   { return result{outcome: page.Skipped, reason: why} }
-func rejected(why string) result  { return result{outcome: page.Rejected, reason: why} }
+func skipped(why string) result { return result{outcome: page.Skipped, reason: why} }
+
+// rejected is the result of a step whose rendition was refused.
+func rejected(why string) result { return result{outcome: page.Rejected, reason: why} }
+
+// failedWith is the result of a step that failed.
 func failedWith(err error) result { return result{outcome: page.Failed, reason: err.Error()} }
 
 // absent is a step that the cascade names and that is not available.
@@ -130,7 +134,7 @@ func (f *Fetcher) runSuitableSteps(ctx context.Context, a *attempt) error {
 	return f.runSteps(ctx, a, names)
 }
 
-// keepOnly returns the names of steps that are among some, in their order.
+// keepOnly returns those names of steps of the cascade that are among some, in their order.
 func keepOnly(names []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !slices.Contains(some, n) })
 }

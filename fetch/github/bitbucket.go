@@ -14,21 +14,26 @@ import (
 // bitbucket is the forge Bitbucket Cloud.
 type bitbucket struct{}
 
+// repository implements forge for Bitbucket: the API's address of a repository.
 func (bitbucket) repository(t *Target) *url.URL { return below(t.api, "repositories/"+t.place(), "") }
 
+// archive implements forge for Bitbucket.
 func (bitbucket) archive(t *Target, ref, _ string) *url.URL {
 	ref = cmp.Or(ref, "HEAD")
 	return below(t.base, t.place()+"/get/"+escape(ref)+".tar.gz", "")
 }
 
+// raw implements forge for Bitbucket.
 func (bitbucket) raw(t *Target, refAndFile string) *url.URL {
 	return below(t.base, t.place()+"/raw/"+refAndFile, "")
 }
 
+// blob implements forge for Bitbucket.
 func (bitbucket) blob(t *Target, ref, file string) *url.URL {
 	return below(t.base, t.place()+"/src/"+ref+"/"+file, "")
 }
 
+// gitUser implements forge for Bitbucket.
 func (bitbucket) gitUser() string { return "x-token-auth" }
 
 // bucketIssue is an issue or a pull request in Bitbucket's API, whose two kinds have different names for the same

@@ -13,9 +13,10 @@ import (
 // gitea is the forge Gitea, and Forgejo, which was made of it.
 type gitea struct{}
 
+// repository implements forge for Gitea: the API's address of a repository.
 func (gitea) repository(t *Target) *url.URL { return below(t.api, "repos/"+t.place(), "") }
 
-// archive names the default branch by its name where that is known, else as HEAD.
+// archive implements forge for Gitea: it names the default branch by its name where that is known, else as HEAD.
 func (gitea) archive(t *Target, ref, main string) *url.URL {
 	ref = cmp.Or(ref, main, "HEAD")
 	return below(t.base, t.place()+"/archive/"+escape(ref)+".tar.gz", "")
@@ -27,10 +28,12 @@ func (gitea) raw(t *Target, refAndFile string) *url.URL {
 	return below(t.base, t.place()+"/raw/"+refAndFile, "")
 }
 
+// blob implements forge for Gitea.
 func (gitea) blob(t *Target, ref, file string) *url.URL {
 	return below(t.base, path.Join(t.place(), "src", ref)+"/"+file, "")
 }
 
+// gitUser implements forge for Gitea.
 func (gitea) gitUser() string { return "oauth2" }
 
 // discussion reads an issue or a pull request of Gitea, whose API is made after GitHub's; only reviews differ.

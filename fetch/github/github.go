@@ -333,9 +333,10 @@ func statusError(resp *http.Response, u *url.URL) error {
 // contents.
 type githubForge struct{}
 
+// repository implements forge for GitHub: the API's address of a repository.
 func (githubForge) repository(t *Target) *url.URL { return below(t.api, "repos/"+t.place(), "") }
 
-// archive names the default branch HEAD, whatever it is called.
+// archive implements forge for GitHub: it names the default branch HEAD, whatever it is called.
 func (githubForge) archive(t *Target, ref, _ string) *url.URL {
 	ref = cmp.Or(ref, "HEAD")
 	if t.codeload != nil {
@@ -344,6 +345,7 @@ func (githubForge) archive(t *Target, ref, _ string) *url.URL {
 	return below(t.base, t.place()+"/archive/"+escape(ref)+".tar.gz", "")
 }
 
+// raw implements forge for GitHub.
 func (githubForge) raw(t *Target, refAndFile string) *url.URL {
 	if t.contents != nil {
 		return below(t.contents, t.place()+"/"+refAndFile, "")
@@ -351,8 +353,10 @@ func (githubForge) raw(t *Target, refAndFile string) *url.URL {
 	return below(t.base, t.place()+"/raw/"+refAndFile, "")
 }
 
+// blob implements forge for GitHub.
 func (githubForge) blob(t *Target, ref, file string) *url.URL {
 	return below(t.base, t.place()+"/blob/"+ref+"/"+file, "")
 }
 
+// gitUser implements forge for GitHub.
 func (githubForge) gitUser() string { return "x-access-token" }

@@ -11,10 +11,12 @@ import (
 // gitlab is the forge GitLab, of gitlab.com or anybody's.
 type gitlab struct{}
 
+// repository implements forge for GitLab: the API's address of a repository.
 func (gitlab) repository(t *Target) *url.URL {
 	return below(t.api, "projects/"+url.PathEscape(t.name()), "")
 }
 
+// archive implements forge for GitLab.
 func (l gitlab) archive(t *Target, ref, _ string) *url.URL {
 	query := ""
 	if ref != "" {
@@ -23,14 +25,17 @@ func (l gitlab) archive(t *Target, ref, _ string) *url.URL {
 	return below(l.repository(t), "repository/archive.tar.gz", query)
 }
 
+// raw implements forge for GitLab.
 func (gitlab) raw(t *Target, refAndFile string) *url.URL {
 	return below(t.base, t.place()+"/-/raw/"+refAndFile, "")
 }
 
+// blob implements forge for GitLab.
 func (gitlab) blob(t *Target, ref, file string) *url.URL {
 	return below(t.base, t.place()+"/-/blob/"+ref+"/"+file, "")
 }
 
+// gitUser implements forge for GitLab.
 func (gitlab) gitUser() string { return "oauth2" }
 
 // labIssue is an issue or a merge request in GitLab's API.

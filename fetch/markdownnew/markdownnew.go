@@ -87,6 +87,7 @@ type ServiceError struct {
 	Err    error // why there is none
 }
 
+// Error says how the service failed.
 func (e *ServiceError) Error() string {
 	if e.Status != 0 {
 		return fmt.Sprintf("markdown.new answered HTTP %d", e.Status)
@@ -94,11 +95,13 @@ func (e *ServiceError) Error() string {
 	return e.Err.Error()
 }
 
+// Unwrap returns why the service failed.
 func (e *ServiceError) Unwrap() error { return e.Err }
 
 // UnsentError is why no request was sent.
 type UnsentError string
 
+// Error says why no request was sent to the service.
 func (e UnsentError) Error() string { return string(e) }
 
 // ErrFailing is the error of a request that was not sent because the service fails.
@@ -107,6 +110,7 @@ const ErrFailing = UnsentError("the service fails: circuit open")
 // UnfitError is why an answer is not the markdown of a page.
 type UnfitError string
 
+// Error says why the service's answer is not the markdown of a page.
 func (e UnfitError) Error() string { return string(e) }
 
 // An Ask is a page that the service is asked for.

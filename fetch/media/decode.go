@@ -195,6 +195,7 @@ type observer struct {
 	whole func([]byte) // nil once called
 }
 
+// Read implements [io.Reader]: it copies what is read of the body.
 func (o *observer) Read(p []byte) (int, error) {
 	n, err := o.ReadCloser.Read(p)
 	if o.limit > 0 && !o.over {
@@ -245,6 +246,7 @@ type ending struct {
 	end func()
 }
 
+// Close implements [io.Closer]: it calls end, too.
 func (e *ending) Close() error {
 	defer e.end()
 	return e.ReadCloser.Close()

@@ -261,7 +261,7 @@ func octets(s, also string) string {
 	return b.String()
 }
 
-// unreserved reports whether an octet is an unreserved character (RFC 3986 §2.3).
+// unreserved reports whether an octet of a path or pattern in robots.txt is an unreserved character (RFC 3986 §2.3).
 func unreserved(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '-' || c == '.' || c == '_' || c == '~'
 }

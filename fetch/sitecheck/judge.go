@@ -44,7 +44,7 @@ func (c *check) isPage(html *answer) bool {
 	return false
 }
 
-// convert reads the page in HTML: whether it has text, and what it costs as markdown of ours. A page of another type
+// convert judges the page in HTML: whether it has text, and what it costs as markdown of ours. A page of another type
 // has neither.
 func (c *check) convert(ctx context.Context, html *answer) error {
 	r := c.report
