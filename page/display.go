@@ -39,7 +39,8 @@ func longName(u *url.URL) string {
 	return host + strings.TrimSuffix(u.Path, "/")
 }
 
-// cut shortens s to at most limit characters, the last three of them "..." when something was left out (rule B45).
+// cut shortens a display name to at most limit characters, the last three of them "..." when something was left out
+// (rule B45).
 func cut(s string, limit int) string {
 	if clip.Runes(s, limit) == s {
 		return s

@@ -93,8 +93,7 @@ func Blocked(host string, domains []string) bool {
 	return false
 }
 
-// Authority returns, as part of a page's identity, u's host in lower case, with its port unless that is the default of
-// the scheme.
+// Authority returns u's host in lower case, with its port unless that is the default of the scheme.
 func Authority(u *url.URL) string {
 	host := strings.ToLower(u.Hostname())
 	if defaultPort(u) {
@@ -115,8 +114,8 @@ func AuthorityOf(uri string) string {
 	return Authority(u)
 }
 
-// sentHost returns, for a page's identity, a host, with its port if it has one, in the form that is sent: letters
-// outside of ASCII in that of the DNS. The error names a host that no connection would take.
+// sentHost returns a host, with its port if it has one, in the form that is sent: letters outside of ASCII in that of
+// the DNS. The error names a host that no connection would take.
 func sentHost(host string) (string, error) {
 	if !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return host, nil

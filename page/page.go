@@ -154,7 +154,7 @@ func (r *Record) Findable() bool {
 	})
 }
 
-// HasSecret reports whether an address of the page has a secret, or cannot be read.
+// HasSecret reports whether an address of the page that the record is of has a secret, or cannot be read.
 func (r *Record) HasSecret() bool {
 	return slices.ContainsFunc([]string{r.NormalizedURL, r.URL, r.FinalURL}, func(raw string) bool {
 		u, err := url.Parse(raw)
