@@ -69,6 +69,7 @@ type FirecrawlConfig struct {
 // UnknownServiceError names a crawl service that does not exist.
 type UnknownServiceError string
 
+// Error names the crawl service that does not exist.
 func (e UnknownServiceError) Error() string { return "Unknown crawl service: " + string(e) }
 
 // New returns the service called local or firecrawl; the empty name means local. The error is an [UnknownServiceError]
@@ -239,7 +240,8 @@ func (r *Report) left(rawURL string) bool {
 	})
 }
 
-// normalized returns the normalised form of a URL, or the URL itself if it is malformed, as a key of the report.
+// normalized returns the normalised form of a URL of a crawl, or the URL itself if it is malformed, as a key of the
+// report.
 func normalized(raw string) string {
 	if u, err := url.Parse(raw); err == nil {
 		return page.Normalize(u)

@@ -247,6 +247,7 @@ func (fc *Firecrawl) page(start *url.URL, doc document) (*Page, error) {
 // goneError is the status by which an origin says, through the Firecrawl server, that there is no such page.
 type goneError string
 
+// Error names the status that the Firecrawl server reports of the origin.
 func (e goneError) Error() string { return "HTTP " + string(e) }
 
 // cancel cancels a job on the Firecrawl server, even if ctx has ended. A failure is logged: nobody waits for it.

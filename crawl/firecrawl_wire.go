@@ -65,6 +65,7 @@ type requestBody interface{ body(v1 bool) any }
 // newScrape returns the request to scrape a page.
 func newScrape(u *url.URL) requestBody { return scrapeRequest{u.String(), markdownOnly} }
 
+// body returns the body of the request for a version of Firecrawl's API.
 func (r scrapeRequest) body(bool) any { return r }
 
 // crawlRequest is a request to crawl a site. The bound of depth and what to do with the rest of the site are said
@@ -83,6 +84,7 @@ func newCrawl(u *url.URL, o Options, include, exclude []string) requestBody {
 	}, o.Depth}
 }
 
+// body returns the body of the request for a version of Firecrawl's API.
 func (r crawlRequest) body(v1 bool) any {
 	if v1 {
 		return struct {
@@ -151,7 +153,7 @@ func (d document) metadata() map[string]string {
 	return meta
 }
 
-// flat returns a value of metadata as text; empty for what has none.
+// flat returns a value of a document's metadata as text; empty for what has none.
 func flat(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -242,6 +244,7 @@ type firecrawlError struct {
 	noKey  bool          // it is the answer to a first request, and no key is set
 }
 
+// Error says what the Firecrawl server reports.
 func (e *firecrawlError) Error() string {
 	s := "firecrawl: HTTP " + strconv.Itoa(e.status)
 	switch e.status {

@@ -38,6 +38,7 @@ type result struct {
 // movedError ends a fetch that redirects. Its target is a URL of its own for the crawl.
 type movedError struct{ to *url.URL }
 
+// Error names where the fetch of a crawl was redirected to, masked.
 func (e *movedError) Error() string { return "to " + page.Mask(e.to) }
 
 // refuseRedirect is a [fetch.Request] Follow function that follows no redirect.
@@ -156,6 +157,7 @@ func arrived(raw string, ans *fetch.Answer) result {
 // noPageError reports an answer to a crawl that is not a page, by its media type.
 type noPageError struct{ mediaType string }
 
+// Error names the media type of the answer to the crawl.
 func (e noPageError) Error() string { return "not a page but " + e.mediaType }
 
 // noPage returns the error for an answer with a Content-Type that is not a page.

@@ -227,6 +227,7 @@ type capped struct {
 	left int64
 }
 
+// Read implements [io.Reader]: it reads a sitemap up to its limit.
 func (c *capped) Read(p []byte) (int, error) {
 	if c.left <= 0 {
 		return 0, errSitemapSize
