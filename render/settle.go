@@ -220,6 +220,7 @@ func (t *tab) waitSelector(ctx context.Context) (string, error) {
 // thrownError is the error that an expression threw in the page, as the first line of its description.
 type thrownError string
 
+// Error returns the first line of what the page threw.
 func (e thrownError) Error() string { return string(e) }
 
 // evaluate returns, to see whether a page has settled, the value of a JavaScript expression in the page's main frame,

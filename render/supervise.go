@@ -145,7 +145,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// firstOf returns a, or b if a is empty.
+// firstOf returns a, or b if a is empty, as the name of the browser that was to be supervised.
 func firstOf(a, b string) string {
 	if a != "" {
 		return a
