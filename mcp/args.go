@@ -89,6 +89,7 @@ func (a arguments) flag(name string) bool   { f, _ := a[name].(bool); return f }
 // An argumentError is a mistake in an argument, in the words of the reference server.
 type argumentError struct{ what string }
 
+// Error returns the mistake in the argument.
 func (e argumentError) Error() string { return "Input validation error: " + e.what }
 
 // read reads a call's arguments: each under its name or an alias, numbers and booleans also as text, null as missing.
