@@ -285,8 +285,8 @@ func (f *Fleet) dropResponse(key [32]byte, uri string, m malformed) {
 	}))
 }
 
-// trustable reports whether a stored response, asked of another node, is one that this node could have stored: others
-// write the database, so its status, times, length and fields are checked.
+// trustable reports whether a stored response that the fleet was asked for is one that this node could have stored:
+// others write the database, so its status, times, length and fields are checked.
 func trustable(r *store.Response) bool {
 	if r.Status < 200 || r.Status > 599 || r.Status == 206 || r.Length < 0 || r.Length > maxShared ||
 		time.Until(r.ResponseTime) > maxAhead || r.RequestTime.After(r.ResponseTime) {

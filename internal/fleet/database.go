@@ -464,7 +464,7 @@ func (f *Fleet) query(ctx context.Context, text string, args, fields []any, each
 	return query(ctx, f.db, text, args, fields, each)
 }
 
-// queryOften is query for a statement that each node asks again and again.
+// queryOften is query for a statement that each node asks the database again and again.
 func (f *Fleet) queryOften(ctx context.Context, text string, args, fields []any, each func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, statementTime)
 	defer cancel()

@@ -67,6 +67,7 @@ type asked struct {
 // FilledElsewhereError says that another node fills a knowledge base. Its name is empty if it is not known.
 type FilledElsewhereError struct{ Name, Node string }
 
+// Error says which node fills which base.
 func (e *FilledElsewhereError) Error() string {
 	if e.Node == "" {
 		return fmt.Sprintf("another node of the fleet fills %s just now", e.Name)
@@ -443,6 +444,7 @@ func (f *Fleet) tellFilling(ctx context.Context, b knowledge.SharedBase, r *base
 	return nil
 }
 
+// mayFill reports whether this node may do the filling of a base, as [Options] say.
 func (f *Fleet) mayFill(b knowledge.SharedBase) bool {
 	return f.o.MayFill == nil || f.o.MayFill(b.Base)
 }

@@ -153,6 +153,7 @@ type refusal struct {
 	code   string // S3's, if it is known
 }
 
+// Error names the status with which the object store refused a request.
 func (r *refusal) Error() string {
 	return fmt.Sprintf("the object store says: %d %s", r.status, cmp.Or(r.code, http.StatusText(r.status)))
 }
