@@ -27,6 +27,7 @@ type body struct {
 	err  error // why the body is incomplete
 }
 
+// newBody returns the body of a recorded answer, without any bytes yet.
 func newBody() *body { return &body{sum: sha256.New()} }
 
 // write adds to the body of a recorded answer: in memory at first, in a temporary file from inMemory bytes on. The
@@ -121,7 +122,7 @@ func (c *bodyCheck) add(l *line) {
 	c.sum.Write(l.Base64)
 }
 
-// end compares the hash of a body with its name, after its last part.
+// end compares the hash of a recorded body with its name, after its last part.
 func (c *bodyCheck) end() error {
 	name := c.name
 	c.name = ""
@@ -140,7 +141,7 @@ type reader struct {
 	cut   bool
 }
 
-// Read implements [io.Reader].
+// Read implements [io.Reader]: it reads a body part by part from the recording.
 func (b *reader) Read(p []byte) (int, error) {
 	for len(b.now) == 0 {
 		if err := b.ctx.Err(); err != nil {
@@ -170,5 +171,5 @@ func (b *reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements [io.Closer].
+// Close implements [io.Closer] for a recorded body.
 func (b *reader) Close() error { return nil }

@@ -236,7 +236,7 @@ func (r *Recording) why(asked *exchange) string {
 	return "the request's content differs"
 }
 
-// union returns the names of the fields that either of two requests has.
+// union returns, for [Recording.why], the names of the fields that either of two requests has.
 func union(a, b http.Header) map[string]bool {
 	names := map[string]bool{}
 	for name := range a {
