@@ -199,9 +199,10 @@ func (s *scanner) flush() {
 	}
 }
 
+// emit yields a block.
 func (s *scanner) emit(b Block) { s.stopped = s.stopped || !s.yield(b) }
 
-// trimmed returns the length of a text without the white space at its end.
+// trimmed returns the length of a text, such as a block, without the white space at its end.
 func trimmed(text []byte) int {
 	n := len(text)
 	for n > 0 && isSpace(text[n-1]) {

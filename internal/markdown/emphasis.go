@@ -28,7 +28,7 @@ func newEmphasis(line []byte, mark byte) emphasisMarks {
 	return e
 }
 
-// run tells whether the run of marks that begins at at may open or close emphasis, and how long it is.
+// run tells whether the run of marks of emphasis that begins at at may open or close it, and how long it is.
 func (e *emphasisMarks) run(line []byte, at int) (opens, closes bool, n int) {
 	for at+n < len(line) && line[at+n] == e.mark {
 		n++

@@ -223,10 +223,13 @@ func scanTag(text []byte, attr func(attribute)) int {
 	}
 }
 
+// isLetter reports whether a byte of HTML is an ASCII letter.
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
+// isDigit reports whether a byte of HTML is an ASCII digit.
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+// isSpace reports whether a byte of HTML is white space.
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 // IsPunctuation reports whether a backslash before c is an escape.

@@ -23,7 +23,8 @@ const (
 	HTML                       // a line of an HTML block
 )
 
-// Fenced reports whether a line belongs to fenced code, its opening and closing lines included.
+// Fenced reports whether a line, as the reader tells its kind, belongs to fenced code, its opening and closing lines
+// included.
 func (k LineKind) Fenced() bool { return k == FenceOpen || k == FenceText || k == FenceClose }
 
 // A Reader tells what the lines of a text are, one after the other. It follows CommonMark's block structure: the
