@@ -117,8 +117,8 @@ func (f *file) remark() string {
 	return short(strings.Join(list[:min(2, len(list))], " "), 400)
 }
 
-// codeBlock returns lines of code in a fence that they cannot close. It replaces lines after the first most ones with
-// "…".
+// codeBlock returns lines of code for a summary, in a fence that they cannot close. It replaces lines after the first
+// most ones with "…".
 func codeBlock(lang, text string, most int) string {
 	lines := strings.Split(strings.Trim(text, "\n"), "\n")
 	for i, l := range lines {

@@ -207,6 +207,7 @@ var asideSections = []string{
 	"credits", "footnotes", "cookie",
 }
 
+// asideSection reports whether a section is beside the matter, so that no sentence of it summarises the page.
 func asideSection(section string) bool {
 	return len(section) < 40 && slices.ContainsFunc(asideSections,
 		func(s string) bool { return strings.HasPrefix(section, s) })

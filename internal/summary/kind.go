@@ -60,7 +60,7 @@ func Choose(p *page.Page, hint string) Kind {
 	return Brief
 }
 
-// wordsOf returns the runs of letters, digits and underscores in s.
+// wordsOf returns the words of a hint, by which a kind is chosen: the runs of letters, digits and underscores in s.
 func wordsOf(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool {
 		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r)

@@ -244,6 +244,7 @@ func (m *Maker) content(p *page.Page) (markdown string, whole bool) {
 // heldBackError says why the model must not be asked.
 type heldBackError string
 
+// Error says why the model was not asked for a summary.
 func (h heldBackError) Error() string { return string(h) }
 
 // refusal returns why the model must not be asked about a page, or nil if it may be asked. A model on this machine may
