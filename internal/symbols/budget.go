@@ -30,6 +30,7 @@ type budget struct {
 	began stopwatch
 }
 
+// newBudget returns a budget of which nothing is spent.
 func newBudget(limit time.Duration) budget { return budget{limit, startWatch()} }
 
 // spent reports whether the budget is used up or ctx has ended.

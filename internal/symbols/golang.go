@@ -137,6 +137,7 @@ func (g *goFile) text(from, to token.Pos) []byte {
 	return g.content[start:end]
 }
 
+// firstLine returns the first line of Go source.
 func firstLine(text []byte) []byte {
 	line, _, _ := bytes.Cut(text, []byte("\n"))
 	return line

@@ -27,8 +27,8 @@ const (
 	memberReference Kind = "member" // of something: x.name
 )
 
-// worthShowing reports whether a definition of a file is worth showing. It corrects kinds that the pattern alone cannot
-// tell.
+// worthShowing reports whether a definition is worth showing, by its kind. It corrects kinds that the pattern alone
+// cannot tell.
 func (d *definition) worthShowing() bool {
 	if d.kind == Module && (d.name == "tests" || d.name == "test") { // tests inside a Rust file
 		d.local = true
@@ -39,7 +39,7 @@ func (d *definition) worthShowing() bool {
 	return d.kind != Variable && (d.kind != Constant || !d.local)
 }
 
-// holdsMethods reports whether functions of a file inside this kind are methods.
+// holdsMethods reports whether functions inside a definition of this kind are methods.
 func (k Kind) holdsMethods() bool {
 	switch k {
 	case Class, Struct, Union, Interface, Trait, Impl, Enum:
@@ -48,7 +48,7 @@ func (k Kind) holdsMethods() bool {
 	return false
 }
 
-// value orders kinds of a file's definitions: a name that matches several patterns gets the kind with the lowest value.
+// value orders kinds of definitions: a name that matches several patterns gets the kind with the lowest value.
 func (k Kind) value() int {
 	if k == Constant || k == Variable {
 		return 1

@@ -246,6 +246,7 @@ const (
 	footTokens    = 40 // the warnings at the end of Text
 )
 
+// tokensOf returns about how many tokens a text of the map has.
 func tokensOf(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
 
 // Text returns the map as text. It lists the files by importance, each with its symbols and their line numbers in the

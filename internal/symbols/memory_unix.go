@@ -36,6 +36,7 @@ func (r *reserved) Reallocate(size uint64) []byte {
 	return r.all[:size]
 }
 
+// Free gives the mapping back to the system.
 func (r *reserved) Free() {
 	_ = syscall.Munmap(r.all) // it fails for what was not mapped only
 	r.all = nil
@@ -44,9 +45,11 @@ func (r *reserved) Free() {
 // onHeap is memory where addresses cannot be reserved.
 type onHeap struct{ all []byte }
 
+// Reallocate returns the memory, grown to size bytes.
 func (h *onHeap) Reallocate(size uint64) []byte {
 	h.all = append(h.all, make([]byte, size-uint64(len(h.all)))...)
 	return h.all
 }
 
+// Free leaves the memory to the collector.
 func (h *onHeap) Free() { h.all = nil }

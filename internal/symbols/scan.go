@@ -176,7 +176,7 @@ func (sc *scanner) blank(content []byte) []byte {
 	return blank
 }
 
-// startsWith returns, as a file is scanned, the first of some prefixes that a text begins with; empty if none.
+// startsWith returns, for the scanner, the first of some prefixes that a text begins with; empty if none.
 func startsWith(text []byte, prefixes []string) string {
 	for _, prefix := range prefixes {
 		if bytes.HasPrefix(text, []byte(prefix)) {
@@ -186,7 +186,7 @@ func startsWith(text []byte, prefixes []string) string {
 	return ""
 }
 
-// after returns, as a file is scanned, the index after the next occurrence of mark, or the end of content.
+// after returns, for the scanner, the index after the next occurrence of mark, or the end of content.
 func after(content []byte, from int, mark string) int {
 	if from < len(content) {
 		if n := bytes.Index(content[from:], []byte(mark)); n >= 0 {
@@ -196,7 +196,8 @@ func after(content []byte, from int, mark string) int {
 	return len(content)
 }
 
-// verbatimEnd returns, as a file is scanned, the index after the next double quote that is not doubled.
+// verbatimEnd returns, for the scanner's blanking of strings, the index after the next double quote that is not
+// doubled.
 func verbatimEnd(content []byte, from int) int {
 	for from < len(content) {
 		n := bytes.IndexByte(content[from:], '"')
