@@ -49,8 +49,8 @@ func Endpoint(ctx context.Context, u *url.URL) context.Context {
 	return context.WithValue(ctx, endpointKey{}, hostPort(u))
 }
 
-// policyOf returns the address policy of a request by its context: that of the operator's endpoints, of own fetches, or
-// of clients.
+// policyOf returns the address policy under which a request's connection is dialled, by its context: that of the
+// operator's endpoints, of own fetches, or of clients.
 func policyOf(ctx context.Context) policy {
 	switch {
 	case ctx.Value(endpointKey{}) != nil:
@@ -117,6 +117,7 @@ type AdviceError struct {
 	error
 }
 
+// Unwrap returns the failure without the advice.
 func (a *AdviceError) Unwrap() error { return a.error }
 
 // mapped returns the first entry of upstream.resolve for an address; "*" is every host.

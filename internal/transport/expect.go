@@ -92,6 +92,7 @@ func (b *readBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Close closes the body, which is over with that.
 func (b *readBody) Close() error {
 	b.over()
 	return b.ReadCloser.Close()

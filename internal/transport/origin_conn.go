@@ -61,6 +61,7 @@ func (x *exchange) observe(ctx context.Context) context.Context {
 	}})
 }
 
+// speaksHTTP2 reports whether HTTP/2 was agreed on for a connection to an origin.
 func speaksHTTP2(c net.Conn) bool {
 	t, ok := c.(*tls.Conn)
 	return ok && t.ConnectionState().NegotiatedProtocol == "h2"
@@ -114,4 +115,5 @@ type retriedError struct{ error }
 // Retried tells [cache.Cache] that the request failed on more than one connection.
 func (e *retriedError) Retried() bool { return true }
 
+// Unwrap returns the error of the round trip.
 func (e *retriedError) Unwrap() error { return e.error }

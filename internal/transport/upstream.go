@@ -111,9 +111,10 @@ type bufferedConn struct {
 	r *bufio.Reader
 }
 
+// Read implements [net.Conn]: it returns first what the upstream proxy sent behind its answer.
 func (c *bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 
-// CloseWrite half-closes the connection.
+// CloseWrite half-closes the connection to the upstream proxy.
 func (c *bufferedConn) CloseWrite() error {
 	switch conn := c.Conn.(type) {
 	case *net.TCPConn:
@@ -170,10 +171,12 @@ func (t *Transport) checkBehindUpstream(ctx context.Context, p policy, addr stri
 
 type dialFunc func(ctx context.Context, network, addr string) (net.Conn, error)
 
+// DialContext implements proxy.ContextDialer.
 func (f dialFunc) DialContext(ctx context.Context, network, addr string) (net.Conn, error) {
 	return f(ctx, network, addr)
 }
 
+// Dial implements proxy.Dialer.
 func (f dialFunc) Dial(network, addr string) (net.Conn, error) {
 	return f(context.Background(), network, addr)
 }
