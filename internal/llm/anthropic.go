@@ -11,6 +11,7 @@ type anthropic struct{}
 
 func (*anthropic) adapt(any, string) bool { return false }
 
+// authorise sends the key as Anthropic's API takes it.
 func (*anthropic) authorise(h http.Header, key string) {
 	h.Set("X-Api-Key", key)
 	h.Set("Anthropic-Version", "2023-06-01")

@@ -54,6 +54,7 @@ func (e *Error) Error() string {
 	return text
 }
 
+// Unwrap returns what caused the failure of a call.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Temporary reports whether the same call may succeed later.

@@ -45,6 +45,7 @@ func (o *openAI) has(name string) bool {
 	return !o.lacks[name]
 }
 
+// authorise sends the key as OpenAI's API takes it.
 func (*openAI) authorise(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 
 type message struct {
@@ -160,8 +161,10 @@ func (u openAIUsage) usage() Usage {
 	return Usage{Prompt: u.PromptTokens, Completion: u.CompletionTokens}
 }
 
+// unreadable is the error for an answer of an endpoint that is not JSON of the expected form.
 func unreadable(err error) error {
 	return &Error{Kind: Malformed, Message: "the answer is not JSON of the expected form", cause: err}
 }
 
+// cut is the error for an answer of an endpoint that was cut at its maximum length.
 func cut() error { return &Error{Kind: Cut, Message: "the answer reached its maximum length"} }
