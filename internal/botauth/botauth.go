@@ -117,6 +117,7 @@ func readKey(file string) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
+// makeKey makes a private key and writes it to a file.
 func makeKey(file string) (ed25519.PrivateKey, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -136,11 +137,13 @@ type jwk struct {
 	X   string `json:"x"`
 }
 
+// jwkOf returns the public key as a JSON Web Key.
 func jwkOf(key ed25519.PrivateKey) jwk {
 	public := key.Public().(ed25519.PublicKey) //nolint:forcetypeassert // by its documentation
 	return jwk{Crv: "Ed25519", Kty: "OKP", X: base64.RawURLEncoding.EncodeToString(public)}
 }
 
+// thumbprint returns the thumbprint of the public key (RFC 7638).
 func thumbprint(key ed25519.PrivateKey) string {
 	text, _ := json.Marshal(jwkOf(key)) // three strings cannot fail
 	sum := sha256.Sum256(text)

@@ -34,6 +34,7 @@ type Error struct {
 	Time  time.Time // when, in UTC
 }
 
+// Error names the work that panicked, and the cause.
 func (f *Error) Error() string {
 	if f.Job != "" {
 		return f.Work + " (" + f.Job + "): panic: " + f.Cause
@@ -86,6 +87,7 @@ func Inject(f func(work string)) {
 // Note records what recover returned, for a caller that has to recover itself.
 func Note(work string, cause any) *Error { return record(work, "", cause) }
 
+// record counts a fault and keeps it among the last ones.
 func record(work, job string, cause any) *Error {
 	f := &Error{Work: work, Job: job, Cause: fmt.Sprint(cause), Stack: string(debug.Stack()), Time: time.Now().UTC()}
 	if len(f.Cause) > maxCause {
@@ -167,6 +169,7 @@ func Loop(ctx context.Context, work string, f func(context.Context) error) func(
 	return func() error { return repeat(ctx, work, f) }
 }
 
+// repeat runs f again and again, for [Loop].
 func repeat(ctx context.Context, work string, f func(context.Context) error) error {
 	for pause := firstPause; ; pause = min(2*pause, lastPause) {
 		var faulty bool
@@ -230,11 +233,13 @@ type answer struct {
 	begun bool
 }
 
+// WriteHeader implements [http.ResponseWriter]: it notes that an answer has begun.
 func (a *answer) WriteHeader(status int) {
 	a.begun = a.begun || status >= 200 || status == http.StatusSwitchingProtocols
 	a.ResponseWriter.WriteHeader(status)
 }
 
+// Write implements [http.ResponseWriter]: it notes that an answer has begun.
 func (a *answer) Write(b []byte) (int, error) {
 	a.begun = true
 	return a.ResponseWriter.Write(b)

@@ -150,6 +150,7 @@ func (j *Journal) readBefore() (before doing, err error) {
 	return before, os.Rename(j.path(crashName), j.last.File)
 }
 
+// path returns the path of the journal's file.
 func (j *Journal) path(name string) string { return filepath.Join(j.dir, name) }
 
 // Last returns how the last process ended. It is clean for a nil Journal.
@@ -233,7 +234,7 @@ func (j *Journal) Close() error {
 	return errors.Join(err, j.write())
 }
 
-// remove removes a file, unless it is gone, as when somebody has removed the whole directory.
+// remove removes a file of the journal, unless it is gone, as when somebody has removed the whole directory.
 func remove(name string) error {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

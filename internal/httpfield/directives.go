@@ -43,7 +43,7 @@ func Directives(lines []string) iter.Seq2[string, string] {
 	}
 }
 
-// closed reports whether s is a quoted string (RFC 9110 §5.6.4).
+// closed reports whether the argument of a directive is a quoted string that ends (RFC 9110 §5.6.4).
 func closed(s string) bool {
 	if len(s) < 2 || s[0] != '"' {
 		return false
@@ -59,7 +59,7 @@ func closed(s string) bool {
 	return false
 }
 
-// hidden returns the restrictions in a malformed element.
+// hidden returns the directives that restrict in a malformed element.
 func hidden(element string) []string {
 	var found []string
 	_, quoted, open := strings.Cut(element, `"`)

@@ -16,6 +16,7 @@ func Elements(lines []string) iter.Seq[string] { return split(lines, true) }
 // §8.8.3).
 func EntityTags(lines []string) iter.Seq[string] { return split(lines, false) }
 
+// split yields the elements of the lines of a list-valued field. escapes says whether a backslash escapes in quotes.
 func split(lines []string, escapes bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, line := range lines {
@@ -30,7 +31,7 @@ func split(lines []string, escapes bool) iter.Seq[string] {
 	}
 }
 
-// cut cuts line behind its first element.
+// cut cuts the line of a list behind its first element.
 func cut(line string, escapes bool) (element, rest string) {
 	quoted := false
 	for i := 0; i < len(line); i++ {

@@ -85,11 +85,12 @@ func zipped(name, folder string, files []file, at time.Time) error {
 	})
 }
 
+// sorted returns the files of an archive by name.
 func sorted(files []file) []file {
 	return slices.SortedFunc(slices.Values(files), func(a, b file) int { return strings.Compare(a.name, b.name) })
 }
 
-// written creates a file with what write writes.
+// written creates the file of an archive with what write writes.
 func written(name string, write func(io.Writer) error) error {
 	f, err := os.Create(name)
 	if err != nil {

@@ -161,5 +161,5 @@ func challenges(lines []string) (list []challenge) {
 	return list
 }
 
-// text returns a text of an origin's as people and agents are shown it.
+// text returns a text of an origin's offer to pay as people and agents are shown it.
 func text[S ~string](s S) string { return clip.Line(string(s[:min(len(s), maxContent)]), maxText) }

@@ -87,6 +87,8 @@ var Version = versionOf(stamped)
 // Stamped reports whether the build of this program gave it its version.
 func Stamped() bool { return stamped != "" }
 
+// versionOf returns the version of this program: the one that its build was given, or else that of its module; devel if
+// there is neither.
 func versionOf(stamped string) string {
 	if stamped != "" {
 		return stamped

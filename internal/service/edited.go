@@ -16,6 +16,7 @@ func signed(unit, text string) string {
 	return written + sum(text) + "). For changes of your own: systemctl --user edit " + unit + "\n" + text
 }
 
+// sum returns the hash by which edited units are known.
 func sum(text string) string {
 	h := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(h[:8])

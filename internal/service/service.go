@@ -73,6 +73,7 @@ func (s Step) String() string {
 	return "run " + shellLine(s.Run) + "\n"
 }
 
+// indented returns the content of a file of a step, indented.
 func indented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

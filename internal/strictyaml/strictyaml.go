@@ -237,6 +237,7 @@ func scalar(n ast.Node) string {
 	return n.GetToken().Value
 }
 
+// placeOf returns the place of a node in the YAML text; zero if it is not known.
 func placeOf(n ast.Node) Place {
 	if n == nil || n.GetToken() == nil || n.GetToken().Position == nil {
 		return Place{}
