@@ -3,6 +3,7 @@ package api
 import (
 	"time"
 
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/knowledge/outline"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
@@ -241,7 +242,7 @@ type ContextText struct {
 }
 
 // DefaultSession is the session of a fetch that names none (rule B37).
-const DefaultSession = "default"
+const DefaultSession = journal.DefaultSession
 
 // ContextRef asks for pages of a session.
 type ContextRef struct {

@@ -105,8 +105,9 @@ type SessionList struct {
 	Sessions []SessionSummary `json:"sessions"`
 }
 
-// SessionStats counts what the proxy answered to a session since its first request. Hits and Pages count requests;
-// Tunnels are connections that were not intercepted.
+// SessionStats counts what a session was answered since its first request, by whatever door. Hits and Pages count
+// requests; Tunnels are connections that were not intercepted. A request that names no session belongs to the default
+// one of its user.
 type SessionStats struct {
 	Session  string     `json:"session"`
 	Requests int64      `json:"requests"`

@@ -443,7 +443,7 @@ func (t *taking) answer() *repeat.Answer {
 		}
 	}
 	g := &given{
-		p: t.x.p, rec: rec, session: t.x.session, inside: t.x.inside != nil, page: tokensOf(t.x.page), reuse: t.reuse,
+		p: t.x.p, rec: rec, inside: t.x.inside != nil, page: tokensOf(t.x.page), reuse: t.reuse,
 		repeat: t.repeat, meter: t.x.meter,
 	}
 	responses := string(t.reuse.Record())

@@ -66,8 +66,8 @@ func BenchmarkGivenAgain(b *testing.B) {
 			c := cache.New(cache.Options{Store: st, Next: textOrigin{}})
 			defer func() { _ = c.Close() }()
 			p := &Proxy{
-				sessions: newSessions(), journal: journal.New(journal.Options{}),
-				log: slog.New(slog.NewJSONHandler(file, &slog.HandlerOptions{Level: level})),
+				journal: journal.New(journal.Options{}),
+				log:     slog.New(slog.NewJSONHandler(file, &slog.HandlerOptions{Level: level})),
 			}
 			p.repeatLog.log = p.log
 			pages := make([]*given, 512)

@@ -109,7 +109,9 @@ func (x *exchange) end() {
 	if x.hijacked {
 		return
 	}
-	x.tally()
+	if x.recorded != nil {
+		x.recorded.End(x.cut)
+	}
 	if x.inside != nil && !x.hidden() {
 		x.p.stats.intercepted.Add(1)
 	}
@@ -122,9 +124,6 @@ func (x *exchange) endTunnel(status int, sent, received int64, err error) {
 	x.rec.BytesIn, x.rec.BytesOut = sent, received
 	if err != nil {
 		x.rec.Error = err.Error()
-	}
-	if status == http.StatusOK {
-		x.p.sessions.count(x.session, func(st *SessionStats) { st.Tunnels++ })
 	}
 	x.writeRecord()
 }

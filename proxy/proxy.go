@@ -90,7 +90,7 @@ type Proxy struct {
 	tls           *tls.Config
 	tlsHere       *tls.Config // for clients on this machine
 	silentClients *silentClients
-	sessions      *sessions
+	recordings    recordings
 	repeats       *repeat.Table // nil: no answer is given again
 	repeatLog     repeatLog
 	via           strict.Via
@@ -115,7 +115,8 @@ func New(o Options) (*Proxy, error) {
 		o.Users = users.NewDirectory(nil)
 	}
 	p := &Proxy{
-		o: o, log: o.Log, silentClients: newSilentClients(), sessions: newSessions(), via: strict.NewVia(),
+		o: o, log: o.Log, silentClients: newSilentClients(),
+		recordings: recordings{of: map[string]*recorder{}}, via: strict.NewVia(),
 		journal: o.Journal,
 	}
 	if p.journal == nil {

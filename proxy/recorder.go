@@ -24,13 +24,13 @@ type recorder struct {
 }
 
 // writer returns the writer of a session's recording, or nil if the session is not recorded.
-func (s *sessions) writer(name string) *recording.Writer {
+func (s *recordings) writer(name string) *recording.Writer {
 	if name == "" {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.recording[name]; r != nil {
+	if r := s.of[name]; r != nil {
 		return r.to
 	}
 	return nil
@@ -47,17 +47,17 @@ func (p *Proxy) Record(ctx context.Context, session, madeBy string, w io.Writer,
 		return fmt.Errorf("record: %w", err)
 	}
 	r := &recorder{to: recording.NewWriter(w, madeBy), ended: make(chan struct{}), done: make(chan struct{})}
-	s := p.sessions
+	s := &p.recordings
 	s.mu.Lock()
-	if s.recording[session] != nil {
+	if s.of[session] != nil {
 		s.mu.Unlock()
 		return fmt.Errorf("%w: session %s is already being recorded", ErrRecording, session)
 	}
-	s.recording[session] = r
+	s.of[session] = r
 	s.mu.Unlock()
 	defer func() {
 		s.mu.Lock()
-		delete(s.recording, session)
+		delete(s.of, session)
 		s.mu.Unlock()
 		close(r.done)
 	}()
@@ -78,9 +78,9 @@ func (p *Proxy) Record(ctx context.Context, session, madeBy string, w io.Writer,
 // EndRecording ends the recording of a session and waits until it is written. Answers in progress have a few seconds to
 // finish.
 func (p *Proxy) EndRecording(ctx context.Context, session string) error {
-	p.sessions.mu.Lock()
-	r := p.sessions.recording[session]
-	p.sessions.mu.Unlock()
+	p.recordings.mu.Lock()
+	r := p.recordings.of[session]
+	p.recordings.mu.Unlock()
 	if r == nil {
 		return fmt.Errorf("%w: session %.40q is not being recorded", ErrRecording, session)
 	}
@@ -96,7 +96,7 @@ func (p *Proxy) EndRecording(ctx context.Context, session string) error {
 // record starts recording the answer of an exchange if its session is recorded. What is written to x.w from then on is
 // in the recording.
 func (x *exchange) record() {
-	to := x.p.sessions.writer(x.session)
+	to := x.p.recordings.writer(x.session)
 	if to == nil {
 		return
 	}

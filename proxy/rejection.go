@@ -68,7 +68,7 @@ const rejectedWhy = "The client rejected our certificate: have it trust the auth
 // On the listener of a run it tells the session instead.
 func (s *serving) rejected(c *connect) {
 	if s.terms.Session != "" {
-		s.p.sessions.count(s.terms.Session, func(st *SessionStats) { st.reject(c.host) })
+		s.p.journal.Reject(s.terms.Session, c.host)
 		s.p.log.Warn("client rejects our certificate", "host", c.host, "client", c.client, "session", s.terms.Session,
 			"remedy", "use the certificate variables that readthru run sets, or add a rule that tunnels the host")
 		return

@@ -157,10 +157,10 @@ func TestARunsOwnDoorAppliesAndTeachesNoRejection(t *testing.T) {
 	if h, err := st.Host("b.test"); err != nil || len(h.Facts) != 0 {
 		t.Errorf("learnt at the door: %+v, %v", h, err)
 	}
-	if all := b.proxy.Sessions(); len(all) != 1 || all[0].Name != "s1" || all[0].Rejected != "b.test" {
+	if all := b.proxy.Sessions(); len(all) != 2 || all[0].Name != "s1" || all[0].Rejected != "b.test" {
 		t.Errorf("Sessions = %+v", all)
 	}
-	if got := b.proxy.Session("s1").Rejected; got != "b.test" {
+	if got := b.proxy.Journal().Session("s1").Rejected; got != "b.test" {
 		t.Errorf("the session knows of %q, want b.test", got)
 	}
 }

@@ -76,14 +76,13 @@ func (l *repeatLog) flush(ctx context.Context) {
 
 // given counts an answer that is given again, as [exchange.end] counts what is given first.
 type given struct {
-	p       *Proxy
-	rec     *journal.Entry // of the first time
-	session string
-	inside  bool
-	page    pageTokens
-	reuse   *cache.Reuse
-	repeat  *fetch.Repeat // nil if package fetch was not asked
-	meter   *users.Meter  // nil: the answer is no user's
+	p      *Proxy
+	rec    *journal.Entry // of the first time
+	inside bool
+	page   pageTokens
+	reuse  *cache.Reuse
+	repeat *fetch.Repeat // nil if package fetch was not asked
+	meter  *users.Meter  // nil: the answer is no user's
 
 	unlogged unlogged // guarded by the repeatLog's mu
 }
@@ -105,7 +104,6 @@ func (g *given) again(now time.Time, took time.Duration, err error) {
 	if g.repeat != nil {
 		g.repeat.Repeated(now)
 	}
-	p.sessions.count(g.session, func(st *SessionStats) { st.add(g.rec, g.page) })
 	p.journal.Again(g.rec, now, took, err != nil)
 	if g.rec.Hidden {
 		g.meter.Count(now, useOf(g.rec.BytesOut, g.page))

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/readthru/readthru/internal/hostrule"
+	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/recording"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/proxy"
@@ -71,7 +72,7 @@ func TestASessionThatCannotBeOneIsRefused(t *testing.T) {
 		t.Error(got)
 	}
 	b.stop()
-	if b.proxy.Session("größe").Requests != 1 {
+	if b.proxy.Journal().Session("größe").Requests != 1 {
 		t.Error("a session of 7 bytes is not counted")
 	}
 }
@@ -121,17 +122,17 @@ func TestSessionIsNamedByTheProxyUserOrAField(t *testing.T) {
 				ask(t, client, base+"/data.json", fields...)
 				b.stop() // all is counted
 				if tt.session == "" {
-					if got := b.proxy.Session("ann"); got != (proxy.SessionStats{}) {
+					if got := b.proxy.Journal().Session("ann"); got != (journal.SessionStats{}) {
 						t.Errorf("session ann: %+v, want none", got)
 					}
 					return
 				}
-				got := b.proxy.Session(tt.session)
+				got := b.proxy.Journal().Session(tt.session)
 				if got.Tokens <= 0 || got.HTMLTokens <= got.Tokens {
 					t.Errorf("tokens %d of %d", got.Tokens, got.HTMLTokens)
 				}
 				got.Tokens, got.HTMLTokens = 0, 0
-				if want := (proxy.SessionStats{Requests: 3, Pages: 2, Hits: 1}); got != want {
+				if want := (journal.SessionStats{Requests: 3, Pages: 2, Hits: 1}); got != want {
 					t.Errorf("session %q: %+v, want %+v", tt.session, got, want)
 				}
 			})
@@ -267,7 +268,7 @@ func TestATunnelIsCountedForItsSession(t *testing.T) {
 	ask(t, client, "https://a.test/x")
 	client.CloseIdleConnections()
 	b.stop()
-	if got := b.proxy.Session("s1"); got != (proxy.SessionStats{Tunnels: 1}) {
+	if got := b.proxy.Journal().Session("s1"); got != (journal.SessionStats{Tunnels: 1}) {
 		t.Errorf("session %+v, want one tunnel and nothing else", got)
 	}
 }
@@ -336,7 +337,7 @@ func TestAnOfflineSessionIsAnsweredFromWhatIsStored(t *testing.T) {
 	if s.count() != asked {
 		t.Errorf("the origin was asked %d times", s.count()-asked)
 	}
-	if got := b.proxy.Session("s1"); got.Requests == 0 || got.Tunnels != 0 {
+	if got := b.proxy.Journal().Session("s1"); got.Requests == 0 || got.Tunnels != 0 {
 		t.Errorf("session %+v", got)
 	}
 }

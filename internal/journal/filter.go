@@ -47,7 +47,7 @@ var texts = map[string]func(*Entry) []string{
 	"why":     func(e *Entry) []string { return []string{e.Why, e.Tunnel, e.Taken, e.Rule, e.Error, e.Section} },
 	"client":  func(e *Entry) []string { return []string{e.Client} },
 	"user":    func(e *Entry) []string { return []string{e.User} },
-	"session": func(e *Entry) []string { return []string{e.Session} },
+	"session": func(e *Entry) []string { return []string{e.SessionOf()} },
 	"agent":   func(e *Entry) []string { return []string{e.Agent} },
 	"trace":   func(e *Entry) []string { return []string{e.Trace} },
 	"type":    func(e *Entry) []string { return []string{e.Type} },
@@ -130,7 +130,11 @@ func ParseFilter(text string) (Filter, error) {
 			t.match = func(e *Entry) bool { return compare(of(e)) }
 			t.clue = clue{number: []byte(members[name]), passes: compare}
 		case texts[name] != nil:
-			t.match, t.clue = contains(texts[name], value), clueOf("", value, "")
+			t.match = contains(texts[name], value)
+			// a line has no default session
+			if name != "session" || !strings.Contains(DefaultSession, value) && !strings.Contains(value, "+") {
+				t.clue = clueOf("", value, "")
+			}
 		default:
 			return Filter{}, fmt.Errorf("unknown filter %s: known are %s", name, FilterHelp)
 		}

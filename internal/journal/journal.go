@@ -115,6 +115,7 @@ type Journal struct {
 	sums   sums
 	agents agents
 
+	sessions     sessions
 	agentsBefore sync.Once // recalls agents of earlier processes
 
 	archive *archive      // nil: there are no files
@@ -200,6 +201,7 @@ func (j *Journal) add(s slot) (n uint64) {
 	size := s.of.size()
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.sessions.add(s.of)
 	if s.of.Hidden {
 		j.sums.hidden++
 		return 0

@@ -455,7 +455,7 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		}
 		o.Open = func() (requests, origins int) { return int(running.Open()), c.cache.Open() }
 		o.SessionProxies = sessionProxies{c, running}
-		o.Session = func(name string) api.SessionStats { return sessionStats(running.Session(name)) }
+		o.Session = func(name string) api.SessionStats { return sessionStats(running.Journal().Session(name)) }
 		o.Sessions = func() (list []api.SessionStats) {
 			for _, s := range running.Sessions() {
 				st := sessionStats(s.SessionStats)
@@ -482,7 +482,7 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 }
 
 // sessionStats returns the counts of a session as the API says them.
-func sessionStats(n proxy.SessionStats) api.SessionStats {
+func sessionStats(n journal.SessionStats) api.SessionStats {
 	return api.SessionStats{
 		Requests: n.Requests, Pages: n.Pages, Hits: n.Hits, Errors: n.Errors, Tunnels: n.Tunnels,
 		RejectedCA: strings.Fields(n.Rejected),
