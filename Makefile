@@ -69,7 +69,7 @@ test: ## all tests, with the race detector where goroutines meet
 slow: ## series that take long: faults, how deep requests run, hostile pages in full size, the model's own vocabulary, other systems, and each answer decided anew
 	@for part in clients npm s3 wasm; do sh .ci/$$part || exit 1; done
 	go test -C bench -count=1 -timeout 1h ./...
-	READTHRU_FULL_SIZE=1 go test -count=1 -run 'Hostile|LargePage|NoReaderGetsAnOlder|ReaderAnswersAnother|LeaveRoomInTheLimits|BrowserPaints|RandomPages|SheetsThatScripts' ./convert ./convert/pdf ./cache ./internal/symbols ./internal/e2e
+	READTHRU_FULL_SIZE=1 go test -count=1 -run 'Hostile|LargePage|NoReaderGetsAnOlder|ReaderAnswersAnother|NobodyGetsWhat|LeaveRoomInTheLimits|BrowserPaints|RandomPages|SheetsThatScripts' ./convert ./convert/pdf ./cache ./internal/symbols ./internal/e2e
 	go test -count=1 -tags tiktoken -run Estimate ./convert # against the vocabulary itself, which the program does not carry
 	for os in windows darwin; do GOOS=$$os go build -o /dev/null ./cmd/readthru || exit 1; done # it builds for other systems
 	READTHRU_ROUNDS=1 go test -count=1 -timeout 30m -run WhatAFleetPromises ./internal/e2e

@@ -33,6 +33,7 @@ type trouble struct {
 	outer   *testing.T
 	slowest atomic.Int64
 	asked   atomic.Int64
+	texts   sync.Map // of pages by their numbers
 
 	mu   sync.Mutex
 	next int
@@ -151,6 +152,7 @@ func TestWhatAFleetPromisesWhenThingsBreak(t *testing.T) {
 		f.clients[i] = f.nodes[i].client()
 	}
 	f.settled("at the start")
+	checked := 0
 	for _, each := range troubles {
 		if !strings.HasPrefix(each.name, os.Getenv("READTHRU_TROUBLE")) || !all && !slices.Contains(usual, each.name) {
 			continue
@@ -177,7 +179,8 @@ func TestWhatAFleetPromisesWhenThingsBreak(t *testing.T) {
 				}
 			}
 			f.settled("in the end")
-			f.check()
+			f.check(f.have[checked:])
+			checked = len(f.have)
 			t.Logf("%d rounds in %s: %d requests, the slowest %s; %d pages are there", rounds, time.Since(began).Round(time.Second),
 				f.asked.Load(), time.Duration(f.slowest.Load()).Round(time.Millisecond), len(f.have))
 		})
@@ -185,20 +188,30 @@ func TestWhatAFleetPromisesWhenThingsBreak(t *testing.T) {
 			break
 		}
 	}
+	f.check(f.have) // what one trouble left, another one may have taken
 }
 
 // text returns what page n says: every other one so much that it goes to the object store.
 func (f *trouble) text(n int) string {
+	if text, ok := f.texts.Load(n); ok {
+		return text.(string)
+	}
+	text := newText(n)
+	f.texts.Store(n, text)
+	return text
+}
+
+func newText(n int) string {
 	said := fmt.Sprintf("This page tells of the thing that is called quonset%dx, and of how it is used by those who use it. ", n)
 	if n%2 == 0 {
 		return strings.Repeat(said, 4)
 	}
 	r := rand.New(rand.NewPCG(uint64(n), 1)) //nolint:gosec // it is the same for each page
 	var words strings.Builder
-	for i := range 18_000 {
+	for i := range 13_000 { // more than 8 KiB compressed, in few words, which each node indexes
 		words.WriteByte("bdfgklmnprstvz"[r.IntN(14)])
 		words.WriteByte("aeiou"[r.IntN(5)])
-		if i%3 == 2 {
+		if i%15 == 14 {
 			words.WriteByte(' ')
 		}
 	}
@@ -272,11 +285,11 @@ func (f *trouble) says(content string, n int) bool {
 	return strings.Contains(strings.Join(strings.Fields(content), " "), strings.TrimSpace(f.text(n)))
 }
 
-// check looks at each page that a client got, on every node.
-func (f *trouble) check() {
+// check looks at pages that a client got, on every node.
+func (f *trouble) check(pages []int) {
 	f.t.Helper()
 	for i, d := range f.nodes {
-		for _, n := range f.have {
+		for _, n := range pages {
 			resp, err := http.Get("http://" + d.admin + "/api/v1/pages/" + page.KeyOf(address(n)).Doc()) //nolint:noctx // it is near
 			if err != nil {
 				f.t.Fatal(err)
@@ -313,7 +326,7 @@ func (f *trouble) settled(when string) {
 		defer func() {
 			if f.t.Failed() {
 				f.t.Logf("node %d: %+v, %d of %d pages", i, f.state(i), f.nodes[i].stats().Pages.Total, len(f.have))
-				f.check()
+				f.check(f.have)
 			}
 		}()
 	}

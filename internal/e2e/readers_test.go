@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -25,7 +28,8 @@ func (w *way) tells(kind string) bool {
 
 // TestNobodyGetsWhatAnotherAskedFor has one reader ask by each way with each kind of credential for each type of
 // content, whose origin says, one time so and the next so, how long it is fresh, and nothing of who may get it. Then
-// others ask by every way.
+// others ask by every way. Of these cases a third is tried, in which any two of way, content and credential meet; with
+// READTHRU_FULL_SIZE all are.
 func TestNobodyGetsWhatAnotherAskedFor(t *testing.T) {
 	names := []string{"Cookie", "Authorization", "X-Api-Key", "X-Session-Token", "X-Nobody-Knows"}
 	types := map[string]string{
@@ -34,6 +38,10 @@ func TestNobodyGetsWhatAnotherAskedFor(t *testing.T) {
 		"feed": "application/atom+xml", "rows": "text/csv",
 	}
 	sayings := []string{"max-age=600", "max-age=600, immutable", "max-age=1, stale-while-revalidate=600", "no-cache", ""}
+	every := 3
+	if os.Getenv("READTHRU_FULL_SIZE") != "" {
+		every = 1
+	}
 	for _, mode := range []string{"shared", "private"} {
 		t.Run(mode, func(t *testing.T) {
 			w := newWeb(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -66,10 +74,10 @@ func TestNobodyGetsWhatAnotherAskedFor(t *testing.T) {
 			}))
 			d := serveIn(t, w, t.TempDir(), "READTHRU_CACHE_MODE="+mode)
 			ways := waysOf(d)
-			for _, first := range ways {
-				for kind := range types {
-					for _, name := range append(names, "") {
-						if name != "" && !first.fields {
+			for i, first := range ways {
+				for j, kind := range slices.Sorted(maps.Keys(types)) {
+					for k, name := range append(names, "") {
+						if (i+j+k)%every > 0 || name != "" && !first.fields {
 							continue
 						}
 						target := fmt.Sprintf("://%s.test/%s/%s/%s", strings.ToLower(first.name), kind, name, first.name)
