@@ -21,7 +21,7 @@ const policy = `
 	webtest, render/rendertest → eventually
 	fault/faulttest       → fault, eventually
 	page, symbols, recording, journal, render, agents, summary, convert/hidden, convert, recipe, fetch/github → clip
-	fleet, knowledge, fetch, proxy, api/firecrawl, api, mcp, ui → clip
+	fleet, knowledge, fetch, proxy, api/firecrawl, api, api/server, mcp, ui → clip
 	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, fetch/github → lazy
 	certs, store, service, botauth, journal → wholefile
 	users                 → guess

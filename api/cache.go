@@ -1,6 +1,9 @@
 package api
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,6 +110,9 @@ type RuleFields struct {
 	Preferences string `json:"preferences,omitempty"`
 	Log         string `json:"log,omitempty"` // off: requests are neither listed nor in figures
 }
+
+// About implements [Acted].
+func (f RuleFields) About() string { return cmp.Or(f.Host, "all") + f.Path + ": " + f.Says() }
 
 // Says returns what a rule does in words, such as "intercept, ttl 1h"; empty for a rule that does nothing.
 func (f RuleFields) Says() string {
@@ -287,6 +293,18 @@ type RecipeRef struct {
 type SwitchChange struct {
 	Paused  *bool `json:"paused,omitempty"`
 	Offline *bool `json:"offline,omitempty"`
+}
+
+// About implements [Acted].
+func (c SwitchChange) About() string {
+	var said []string
+	for name, to := range map[string]*bool{"paused": c.Paused, "offline": c.Offline} {
+		if to != nil {
+			said = append(said, fmt.Sprintf("%s: %v", name, *to))
+		}
+	}
+	slices.Sort(said)
+	return strings.Join(said, ", ")
 }
 
 // Switches are what can be switched while the daemon runs. They are as they were configured when it starts again.

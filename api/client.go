@@ -184,6 +184,11 @@ func (c *Client) Account(ctx context.Context) (*Account, error) {
 	return call(ctx, c, getAccount, None{})
 }
 
+// Acts returns a part of the list of what administrators did.
+func (c *Client) Acts(ctx context.Context, q ListQuery) (*ActList, error) {
+	return call(ctx, c, listActs, q)
+}
+
 // SetPassword sets one's own password for the dashboard.
 func (c *Client) SetPassword(ctx context.Context, p NewPassword) (*UserInfo, error) {
 	return call(ctx, c, setPassword, p)

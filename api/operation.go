@@ -28,7 +28,12 @@ type Operation struct {
 	Limit        int64        // largest content of a request, in bytes
 	Open         bool         // strangers are answered too: it reveals nothing that they may not know
 	Role         users.Role   // that a user needs
+	Act          bool         // it is recorded who did it
 }
+
+// Acted is implemented by parameters of operations of which it is recorded who did them. About says, for people, what
+// is done to what, and tells no secret.
+type Acted interface{ About() string }
 
 // Param is a query parameter.
 type Param struct {
@@ -73,6 +78,7 @@ func row[In any](role users.Role, id, pattern, summary string, options []func(*O
 		Content: "application/json", Limit: MaxRequest,
 	}
 	o.Method, o.Path, _ = strings.Cut(pattern, " ")
+	o.Act = role == admins && o.Method != "GET"
 	for _, set := range options {
 		set(o)
 	}
@@ -91,6 +97,10 @@ const (
 
 // openToAll answers strangers too.
 func openToAll(o *Operation) { o.Open = true }
+
+// act has it recorded who did an operation; notAct does not.
+func act(o *Operation)    { o.Act = true }
+func notAct(o *Operation) { o.Act = false }
 
 // takes sets the largest content of a request, in bytes.
 func takes(limit int64) func(*Operation) { return func(o *Operation) { o.Limit = limit } }

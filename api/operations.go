@@ -86,7 +86,7 @@ var (
 			"LLM.invalidate_url_cache, LLM.clear_url_cache", "", exchanges[rpcRequest, RpcResponse])
 	postHook = stream[HookEvent](admins, "postHook", "POST /api/v1/hooks/{agent}",
 		"takes an event of an agent's hook, as the agent writes it; the answer is in the agent's own form", "",
-		exchanges[map[string]any, map[string]any], takes(MaxHook))
+		exchanges[map[string]any, map[string]any], takes(MaxHook), notAct)
 
 	listVisits = op[VisitQuery, VisitList](reads, "listVisits", "GET /api/v1/visits",
 		"lists deliveries of pages to readers, newest first")
@@ -175,7 +175,10 @@ var (
 		"revokes a token of a user")
 	getAccount  = op[None, Account](reads, "getAccount", "GET /api/v1/account", "returns who asks, with limits and tokens")
 	setPassword = op[NewPassword, UserInfo](reads, "setPassword", "POST /api/v1/account/password",
-		"sets one's own password for the dashboard, in a browser that did not sign in by a token; it signs all browsers out")
+		"sets one's own password for the dashboard, in a browser that did not sign in by a token; it signs all browsers out",
+		act)
+	listActs = op[ListQuery, ActList](admins, "listActs", "GET /api/v1/acts",
+		"lists who did what as an administrator on this node, and signed in and out, newest first")
 	getUsage = op[UsesQuery, UseList](reads, "getUsage", "GET /api/v1/usage",
 		"returns what users used: requests, bytes, pages, tokens delivered and saved")
 
@@ -210,7 +213,7 @@ var (
 		"stays open and tells of requests as they end", "text/event-stream")
 	getBackup = stream[None](admins, "getBackup", "GET /api/v1/backup",
 		"returns a consistent copy of the store, for readthru store restore",
-		"application/octet-stream")
+		"application/octet-stream", act)
 
 	listStoreJobs = op[None, StoreJobs](reads, "listStoreJobs", "GET /api/v1/store/jobs",
 		"lists the documents that could not be indexed: those that wait for another attempt, and those set aside")

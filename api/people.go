@@ -1,7 +1,10 @@
 package api
 
 import (
+	"cmp"
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/readthru/readthru/internal/fleet"
@@ -166,6 +169,52 @@ type Account struct {
 	User     *UserInfo `json:"user,omitempty"`
 }
 
+// ActList is a part of the list of what administrators did, newest first. Next is empty at the end.
+type ActList struct {
+	Acts []store.Act `json:"acts"`
+	Next string      `json:"next,omitempty"`
+}
+
+// About implements [Acted].
+func (u NewUser) About() string { return u.Name + u.said() }
+
+// About implements [Acted].
+func (u UserChange) About() string { return u.Name + u.said() }
+
+// said says what is set of a user, but no password.
+func (f UserFields) said() string {
+	text := ""
+	add := func(format string, value any) { text += ", " + fmt.Sprintf(format, value) }
+	if f.Role != nil {
+		add("role %.20s", *f.Role)
+	}
+	if f.Mode != nil {
+		add("mode %.20s", cmp.Or(*f.Mode, "as configured"))
+	}
+	if f.RequestsPerMinute != nil {
+		add("%d requests a minute", *f.RequestsPerMinute)
+	}
+	if f.TokensPerDay != nil {
+		add("%d tokens a day", *f.TokensPerDay)
+	}
+	if f.Disabled != nil {
+		add("%s", map[bool]string{true: "disabled", false: "enabled"}[*f.Disabled])
+	}
+	if f.Password != nil {
+		add("%s", map[bool]string{true: "password", false: "no password"}[*f.Password != ""])
+	}
+	return text
+}
+
+// About implements [Acted].
+func (r TokenRequest) About() string { return r.Name + ", for " + strings.Join(r.Scopes, ", ") }
+
+// About implements [Acted].
+func (r TokenRef) About() string { return r.Name + ", token " + r.ID }
+
+// About implements [Acted].
+func (r SigninRequest) About() string { return cmp.Or(r.User, "who asks") }
+
 // NewPassword is the password that a user chooses for the dashboard. Current is the one before, if there is one.
 type NewPassword struct {
 	Current  string `json:"current,omitempty"`
@@ -316,6 +365,11 @@ type Service struct {
 type ServiceSwitch struct {
 	Service string `json:"service"` // as in the ledger
 	Off     bool   `json:"off"`
+}
+
+// About implements [Acted].
+func (s ServiceSwitch) About() string {
+	return s.Service + map[bool]string{true: ": off", false: ": on"}[s.Off]
 }
 
 // FilterHelp says how the filters of requests are written.

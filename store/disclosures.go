@@ -24,7 +24,7 @@ type Disclosure struct {
 	Rule    string    `json:"rule"`
 }
 
-// disclosed makes the keys of disclosures in one millisecond differ.
+// disclosed makes the keys of disclosures, and of acts, in one millisecond differ.
 var disclosed atomic.Uint32
 
 // ErrServiceOff says that a service is switched off.
@@ -67,23 +67,31 @@ func (s *Store) Disclosed() int64 { return s.disclosed.Load() }
 // Disclosures returns the disclosures, newest first, and a cursor for the next call, which is empty after the last
 // one. limit is at most 1000; 0 means 50.
 func (s *Store) Disclosures(cursor string, limit int) (list []Disclosure, next string, err error) {
-	sc := kv.Scan{Prefix: "l/", Back: true}
-	if sc.From, err = decodeCursor(cursor, sc.Prefix); err != nil {
+	if list, next, err = lately[Disclosure](s, "l/", cursor, limit); err != nil {
 		return nil, "", fmt.Errorf("list disclosures: %w", err)
+	}
+	return list, next, nil
+}
+
+// lately returns the records of a class whose keys are times, newest first, with the cursor of the next ones.
+func lately[T any](s *Store, prefix, cursor string, limit int) (list []T, next string, err error) {
+	sc := kv.Scan{Prefix: prefix, Back: true}
+	if sc.From, err = decodeCursor(cursor, sc.Prefix); err != nil {
+		return nil, "", err
 	}
 	s.settle()
 	limit = clampLimit(limit)
 	last := ""
 	s.kv.Walk(sc, func(key string, value []byte) bool {
-		var d Disclosure
-		if key == sc.From || json.Unmarshal(value, &d) != nil {
+		var one T
+		if key == sc.From || json.Unmarshal(value, &one) != nil {
 			return true
 		}
 		if len(list) == limit {
 			next = encodeCursor(last)
 			return false
 		}
-		list, last = append(list, d), key
+		list, last = append(list, one), key
 		return true
 	})
 	return list, next, nil

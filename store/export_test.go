@@ -11,6 +11,18 @@ import (
 	"github.com/readthru/readthru/store/wire"
 )
 
+// MaxActs is maxActs.
+const MaxActs = maxActs
+
+// FillActs adds acts without removing others.
+func (s *Store) FillActs(n int, from time.Time) error {
+	b := &kv.Batch{}
+	for i := range n {
+		b.Set(keys.Act(from.UnixMilli()+int64(i), 0), []byte(`{"act":"old"}`))
+	}
+	return s.kv.Apply(b)
+}
+
 // OpenWithSpace is Open on a disk whose space the test decides.
 func OpenWithSpace(o Options, space func(dir string) (free, total uint64, err error)) (*Store, error) {
 	return open(o, space, nil)

@@ -165,6 +165,49 @@ func (s *Store) KeepSignedOut(out map[string]time.Time) error {
 	return nil
 }
 
+// Act is what somebody did as an administrator, or that somebody signed in or out.
+type Act struct {
+	Time   time.Time `json:"time"`
+	User   string    `json:"user,omitempty"` // empty: the operator
+	From   string    `json:"from,omitempty"` // the address that it was asked from; empty: this program's own
+	Door   string    `json:"door,omitempty"` // by which it was asked for: api, cli, dashboard or mcp
+	Act    string    `json:"act"`            // the id of an operation of the API, or signIn or signOut
+	Object string    `json:"object,omitempty"`
+	Error  string    `json:"error,omitempty"` // why it failed; empty: it was done
+}
+
+const maxActs = 10_000 // are kept, the latest
+
+// AddAct records an act. It is on disk when AddAct returns. The oldest ones make room.
+func (s *Store) AddAct(a Act) error {
+	b := &kv.Batch{Must: true} // also on a full disk
+	b.Set(keys.Act(keys.Millis(a.Time), disclosed.Add(1)), wire.JSON(a))
+	n := 0
+	s.settle()
+	s.kv.Walk(kv.Scan{Prefix: keys.Acts, Back: true}, func(key string, _ []byte) bool {
+		if n++; n >= maxActs {
+			b.Del(key)
+		}
+		return true
+	})
+	err := s.kv.Apply(b)
+	if err == nil {
+		err = s.kv.Barrier(true)
+	}
+	if err != nil {
+		return fmt.Errorf("record an act: %w", err)
+	}
+	return nil
+}
+
+// Acts returns the acts as Disclosures returns disclosures.
+func (s *Store) Acts(cursor string, limit int) (list []Act, next string, err error) {
+	if list, next, err = lately[Act](s, keys.Acts, cursor, limit); err != nil {
+		return nil, "", fmt.Errorf("list acts: %w", err)
+	}
+	return list, next, nil
+}
+
 // UsersChanges returns how often the users have changed since the store was opened.
 func (s *Store) UsersChanges() int64 { return s.usersCount.Load() }
 

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -201,5 +202,48 @@ func TestNoDamageToTheStoreLetsEverybodyIn(t *testing.T) {
 			}
 			closeStore(t, s)
 		})
+	}
+}
+
+func TestActsAreKeptAndBounded(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, store.Options{Dir: dir})
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	for i := range 5 {
+		a := store.Act{Time: at.Add(time.Duration(i) * time.Second), User: "ann", Act: "addUser", Object: fmt.Sprint(i)}
+		if err := s.AddAct(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openStore(t, store.Options{Dir: dir})
+	list, next, err := s.Acts("", 3)
+	if err != nil || len(list) != 3 || next == "" || list[0].Object != "4" || !list[0].Time.Equal(at.Add(4*time.Second)) {
+		t.Fatal(list, next, err)
+	}
+	if err := s.FillActs(store.MaxActs+20, at.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.AddAct(store.Act{Time: at.Add(time.Hour), Act: "last"}); err != nil {
+		t.Fatal(err)
+	}
+	n, first := 0, ""
+	for cursor := ""; ; {
+		list, next, err := s.Acts(cursor, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			first = list[0].Act
+		}
+		if n += len(list); next == "" {
+			break
+		}
+		cursor = next
+	}
+	if n != store.MaxActs || first != "last" {
+		t.Errorf("%d acts are kept, want %d; the newest is %q", n, store.MaxActs, first)
 	}
 }

@@ -72,7 +72,7 @@ func TestPictures(t *testing.T) {
 	pictures(t, b, []string{
 		"/pages/" + dear, "/pages/" + dear + "?view=outline", "/", "/?span=24h", "/?span=30d", "/requests",
 		"/sites", "/sites/go.dev", "/left", "/system", "/sessions", "/session?name=run-4f2a-claude",
-		"/users", "/user?name=ann", "/user?name=bob.b_b-1", "/account",
+		"/users", "/user?name=ann", "/user?name=bob.b_b-1", "/acts", "/account",
 	})
 }
 

@@ -92,7 +92,7 @@ func New(o Options) *http.ServeMux {
 		"sites", "site",
 		"left",
 		"sessions", "session",
-		"users", "user", "token", "account",
+		"users", "user", "acts", "token", "account",
 		"system",
 	} {
 		d.pages[name] = template.Must(template.Must(base.Clone()).ParseFS(templates, "templates/"+name+".html"))

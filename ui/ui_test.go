@@ -205,6 +205,7 @@ func TestPagesInABrowser(t *testing.T) {
 	w.fillSessions(t, append([]string{"calm"}, all...))
 	w.fillLedger(t, append(all, strings.Repeat("long", 2500), "calm.test"))
 	w.fillUsers(t, append(all, strings.Repeat("long", 2500)))
+	w.fillActs(t, append(all, strings.Repeat("long", 2500)))
 	b := newBrowser(t, w.base)
 	link, err := w.server.Client("test").SigninLink(t.Context(), "/")
 	if err != nil {
@@ -217,7 +218,7 @@ func TestPagesInABrowser(t *testing.T) {
 		"/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites", "/notes",
 		"/sites/hostile.test", "/left",
 		"/users", "/user?name=ann", "/user?name=" + strings.Repeat("long", 10), "/user?name=" + url.QueryEscape(all[0]),
-		"/account", "/system?all=1", "/sessions", "/session?name=calm", "/session?name=" + url.QueryEscape(all[0]),
+		"/acts", "/account", "/system?all=1", "/sessions", "/session?name=calm", "/session?name=" + url.QueryEscape(all[0]),
 	}, hostilePages(t, w)...)
 	for i, path := range paths {
 		b.open(path)
@@ -226,7 +227,8 @@ func TestPagesInABrowser(t *testing.T) {
 		if at != w.base+path || ran || wide {
 			t.Errorf("%s: it is at %s; foreign text ran: %v; wider than the window: %v", path, at, ran, wide)
 		}
-		if script != "" && (i < 4 || strings.HasPrefix(path, "/s") || strings.HasPrefix(path, "/user") || path == "/left") {
+		list := strings.HasPrefix(path, "/s") || strings.HasPrefix(path, "/user") || path == "/acts" || path == "/left"
+		if script != "" && (i < 4 || list) {
 			b.accessible(path, script)
 		}
 		if b.run(chromedp.EmulateViewport(360, 740)); value[bool](b, tooWide) {
@@ -253,6 +255,8 @@ func TestPagesInABrowser(t *testing.T) {
 	b.open("/requests?q=host:calm.test")
 	b.see(`//a[contains(., "calm.test/page")]`)
 	b.check("without scripts")
+	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{})
+	useUsers(t, b, script)
 }
 
 // useKeys filters, opens and goes back by keys, and waits for a request that ends meanwhile.

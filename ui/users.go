@@ -18,6 +18,7 @@ func (d *dashboard) mountUsers(mux *http.ServeMux) {
 	mux.HandleFunc("GET /users", d.users)
 	mux.HandleFunc("POST /users", d.form("/users", d.addUser))
 	mux.HandleFunc("GET /user", d.user)
+	mux.HandleFunc("GET /acts", d.acts)
 	mux.HandleFunc("POST /user/change", d.form("/users", d.changeUser))
 	mux.HandleFunc("POST /user/token", d.form("/users", d.addToken))
 	mux.HandleFunc("POST /user/revoke", d.form("/users", d.revokeToken))
@@ -101,6 +102,31 @@ func (d *dashboard) user(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d.show(w, r, http.StatusOK, "user", view{Title: "User " + plain(name), At: "/users", Data: data})
+}
+
+// actsPerPage is how many acts a page lists.
+const actsPerPage = 100
+
+// actsData is what the template of the list of acts shows.
+type actsData struct {
+	*api.ActList
+	More  string // the link to older ones; the field Next is not one
+	Later bool   // the page shows older ones
+}
+
+// acts lists what administrators did.
+func (d *dashboard) acts(w http.ResponseWriter, r *http.Request) {
+	cursor := r.URL.Query().Get("cursor")
+	list, err := d.o.Client.Acts(r.Context(), api.ListQuery{Cursor: cursor, Limit: actsPerPage})
+	if err != nil {
+		d.fail(w, r, "/users", err)
+		return
+	}
+	data := actsData{ActList: list, Later: cursor != ""}
+	if list.Next != "" {
+		data.More = "/acts?cursor=" + url.QueryEscape(list.Next)
+	}
+	d.show(w, r, http.StatusOK, "acts", view{Title: "Acts of administrators", At: "/users", Data: data})
 }
 
 // userPath returns the path of the page of the user that a form is about.

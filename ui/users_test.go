@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -8,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/store"
 )
 
 // fillUsers makes users of a store, and one for each text in the configuration.
@@ -23,6 +27,17 @@ func (w *world) fillUsers(t *testing.T, texts []string) {
 			Disabled: new(i == 2),
 		}})
 		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// fillActs records acts whose parts are texts.
+func (w *world) fillActs(t *testing.T, texts []string) {
+	t.Helper()
+	for _, text := range texts {
+		a := store.Act{Time: time.Now(), User: text, From: text, Door: text, Act: text, Object: text, Error: text}
+		if err := w.store.AddAct(a); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -206,6 +221,7 @@ func TestUsersSeeWhatIsTheirs(t *testing.T) {
 		{"/sites", 200, 200, 200, false, "/account", "/users"},
 		{"/api", 200, 200, 200, false, "/account", ""},
 		{"/users", 200, 403, 403, false, "/account", ""},
+		{"/acts", 200, 403, 403, true, "/account", ""},
 		{"/user?name=eve", 200, 403, 403, true, "/account", ""},
 		{"/system", 200, 403, 403, false, "/account", ""},
 		{"/left", 200, 403, 403, false, "/account", ""},
@@ -257,6 +273,11 @@ func TestUsersSeeWhatIsTheirs(t *testing.T) {
 	if w.userOf(t, "eve") == nil || len(w.userOf(t, "eve").Tokens) != 1 {
 		t.Error("a user changed another")
 	}
+	for _, want := range []string{"signIn", "127.0.0.1"} {
+		if got := get("ann", "/acts", false); !strings.Contains(got.body, want) {
+			t.Errorf("the acts lack %s: %s", want, got.body)
+		}
+	}
 	link := w.send(t, "/user/link", form, signed["ann"])
 	if at := between(link.body, `id="secret" tabindex="0">`, "<"); !strings.HasPrefix(at, w.base+"/signin?code=") {
 		t.Errorf("the link is %q", at)
@@ -273,4 +294,66 @@ func TestUsersSeeWhatIsTheirs(t *testing.T) {
 	if got := get("dan", "/", false); got.status != http.StatusUnauthorized || !strings.Contains(got.body, `name="password"`) {
 		t.Errorf("with a new password the browser is still signed in: status %d", got.status)
 	}
+}
+
+// useUsers adds a user by a form, signs in by the user's link, chooses a password, signs in with it, looks at the rooms
+// and signs out. It ends signed out.
+func useUsers(t *testing.T, b *browser, axe string) {
+	t.Helper()
+	fill := func(name, value string) {
+		t.Helper()
+		b.find(fmt.Sprintf(`//main//input[@name=%q]`, name), fmt.Sprintf("(e.value = %q, true)", value))
+	}
+	look := func(path string) {
+		t.Helper()
+		if axe != "" {
+			b.accessible(path, axe)
+		}
+		if b.run(chromedp.EmulateViewport(360, 740)); value[bool](b, tooWide) {
+			t.Errorf("%s: wider than a phone: %s", path, value[string](b, widest))
+		}
+		b.run(chromedp.EmulateViewport(1280, 900))
+	}
+	b.open("/users")
+	fill("name", "person")
+	b.press(`//button[.="Add user"]`)
+	b.see(`//h1[.="person is a user now"]`)
+	look("a token")
+	b.press(`//a[.="Back"]`)
+	b.press(`//button[.="Make a sign-in link"]`)
+	b.see(`//h1[.="A link for person to sign in"]`)
+	link := value[string](b, `document.getElementById('secret').textContent`)
+	b.press(`//a[.="account"]`)
+	b.press(`//button[.="Sign out"]`)
+	b.see(`//button[.="Sign in"]`)
+	b.check("signed out")
+	look("/signin")
+	b.run(chromedp.Navigate(link))
+	b.see(`//button[.="Sign in as person"]`)
+	look("/signin with a link")
+	b.press(`//button[.="Sign in as person"]`)
+	b.see(`//a[.="Requests"]`)
+	b.press(`//footer//a[.="person"]`)
+	fill("password", "correct horse")
+	fill("again", "correct horse")
+	b.press(`//button[.="Set the password"]`)
+	b.see(`//input[@name="password" and @autocomplete="current-password"]`)
+	b.mu.Lock()
+	b.faults = nil // the browser logs that it was signed out: 401
+	b.mu.Unlock()
+	fill("name", "person")
+	fill("password", "correct horse")
+	b.press(`//form[.//input[@name="password"]]//button`)
+	b.see(`//h2[.="Another password"]`)
+	look("/account")
+	for _, path := range []string{"/", "/requests", "/pages", "/search", "/bases", "/notes", "/sites", "/sessions"} {
+		b.open(path)
+		look(path)
+		pictures(t, b, []string{path})
+	}
+	pictures(t, b, []string{"/account"})
+	b.open("/account")
+	b.press(`//button[.="Sign out"]`)
+	b.see(`//button[.="Sign in"]`)
+	b.check("signed out again")
 }

@@ -45,6 +45,7 @@ func streams[In any](serve func(http.ResponseWriter, *http.Request, In) error) h
 		if err := p.Decode(r, &v); err != nil {
 			return err
 		}
+		sayAbout(r.Context(), v)
 		return serve(w, r, v)
 	}
 }
@@ -129,6 +130,7 @@ func (s *Server) handlers() map[string]handler {
 		"openProxy":            serves(s.people.OpenProxy),
 		"addToken":             serves(s.people.AddToken),
 		"revokeToken":          serves(s.people.RevokeToken),
+		"listActs":             serves(s.people.ListActs),
 		"getAccount":           serves(s.people.GetAccount),
 		"setPassword":          serves(s.people.SetPassword),
 		"getUsage":             serves(s.people.GetUsage),

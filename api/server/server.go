@@ -237,7 +237,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if page {
-		s.dashboard.ServeHTTP(w, r)
+		s.dashboard.ServeHTTP(w, r.WithContext(asker.With(r))) //nolint:contextcheck // as in dispatch
 		return
 	}
 	s.mux.ServeHTTP(w, r)
@@ -293,7 +293,8 @@ func (s *Server) dispatch(w http.ResponseWriter, r *http.Request, list []route) 
 				r.Body = http.MaxBytesReader(w, r.Body, o.Limit)
 			}
 			r = r.WithContext(asker.With(r)) //nolint:contextcheck // jobs and what is told outlive a request
-			if err := o.serve(w, r); err != nil {
+			err := s.recorded(o, r, func(r *http.Request) error { return o.serve(w, r) })
+			if err != nil {
 				s.refuse(w, r, err)
 			}
 			return

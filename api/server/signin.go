@@ -16,6 +16,7 @@ import (
 	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/internal/guess"
 	"github.com/readthru/readthru/internal/users"
+	"github.com/readthru/readthru/store"
 )
 
 // signoutPath is where the form is sent that signs a browser out.
@@ -59,7 +60,7 @@ func (s *Server) serveSignin(w http.ResponseWriter, r *http.Request, q api.Signi
 	if !ok {
 		return s.showSignin(w, r, http.StatusForbidden, signinView{Remark: oldLink})
 	}
-	s.letIn(w, r, users.Login{}, page)
+	s.letIn(w, r, users.Login{}, page, "by a link")
 	return nil
 }
 
@@ -88,7 +89,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusForbidden
 	switch right, wait := s.guard.Takes(r, strings.TrimSpace(form.Get("token"))); {
 	case right:
-		s.letIn(w, r, users.Login{}, v.Page)
+		s.letIn(w, r, users.Login{}, v.Page, "by the token")
 		return
 	case wait > 0:
 		status = http.StatusTooManyRequests
@@ -105,7 +106,7 @@ func (s *Server) signInByLink(w http.ResponseWriter, r *http.Request, code strin
 	user, page, ok := s.guard.Browsers.Use(code)
 	if ok && user != "" && s.o.Users != nil {
 		if who, err := s.o.Users.Vouch(user); err == nil {
-			s.letIn(w, r, who, page)
+			s.letIn(w, r, who, page, "by a link")
 			return
 		}
 	}
@@ -124,7 +125,11 @@ func (s *Server) signInByPassword(w http.ResponseWriter, r *http.Request, name, 
 	locked, isLocked := errors.AsType[*users.LockedError](err)
 	switch {
 	case err == nil:
-		s.letIn(w, r, who, v.Page)
+		how := "by a password"
+		if who.ByToken() {
+			how = "by a token"
+		}
+		s.letIn(w, r, who, v.Page, how)
 		return
 	case isLocked:
 		status = http.StatusTooManyRequests
@@ -147,7 +152,8 @@ func (s *Server) signInByPassword(w http.ResponseWriter, r *http.Request, name, 
 // letIn gives a browser the cookie that signs somebody in to the dashboard, and leads it to a page. The cookie is a new
 // one each time; one that the browser had is of no use anymore. Scripts cannot read it, and no other site's requests
 // carry it.
-func (s *Server) letIn(w http.ResponseWriter, r *http.Request, who users.Login, page string) {
+func (s *Server) letIn(w http.ResponseWriter, r *http.Request, who users.Login, page, how string) {
+	s.record(r, store.Act{User: who.Name(), Act: "signIn", Object: how}, nil)
 	if err := s.guard.Browsers.Leave(r); err != nil {
 		s.o.Log.Warn("sign a browser out", "error", err)
 	}
@@ -172,6 +178,7 @@ func (s *Server) signOut(w http.ResponseWriter, r *http.Request) {
 			"started again, and not for good, because that could not be stored"))
 		return
 	}
+	s.record(r, store.Act{User: asker.User(r.Context()), Act: "signOut"}, nil)
 	http.SetCookie(w, cookieOf(r, "", -1))
 	w.Header().Set("Location", guard.SigninPath)
 	w.WriteHeader(http.StatusSeeOther)

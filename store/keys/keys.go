@@ -33,6 +33,7 @@
 //	                               their queue in knowledge/base.go, archive.go and consumer.go, those of vectors,
 //	                               annotations and notes beside their code
 //	l/<ms u64>/<n u32>             disclosure ledger
+//	o/<ms u64>/<n u32>             what an administrator did
 //	g/<sha256>                     a purge that the fleet is not told of yet
 //	q/<m|h|d>/<n u32>              what was counted in a minute, an hour, a day; see series.go
 //	y/<name>\0                     a user that was made while the program ran
@@ -224,6 +225,12 @@ func Series(class string) string { return "q/" + class + "/" }
 
 // Ledger is the key of a disclosure.
 func Ledger(ms int64, n uint32) string { return "l/" + U64(uint64(ms)) + "/" + U32(n) }
+
+// Acts begins the keys of what administrators did.
+const Acts = "o/"
+
+// Act is what an administrator did.
+func Act(ms int64, n uint32) string { return Acts + U64(uint64(ms)) + "/" + U32(n) }
 
 // Uses begins the keys of what users used.
 const Uses = "yd/"

@@ -205,6 +205,15 @@ func (s *Service) OpenProxy(context.Context, api.None) (*api.Deleted, error) {
 	return &api.Deleted{Deleted: true}, err
 }
 
+// ListActs lists what administrators did, newest first.
+func (s *Service) ListActs(_ context.Context, q api.ListQuery) (*api.ActList, error) {
+	list, next, err := s.o.Store.Acts(q.Cursor, q.Limit)
+	if err != nil {
+		return nil, api.Problem(http.StatusBadRequest, "%s", err)
+	}
+	return &api.ActList{Acts: api.OrEmpty(list), Next: next}, nil
+}
+
 // GetAccount returns who asks.
 func (s *Service) GetAccount(ctx context.Context, _ api.None) (*api.Account, error) {
 	who, _ := users.Of(ctx)
