@@ -106,16 +106,6 @@ func (w *wordReader) story(dec *xml.Decoder, end string) string {
 	return s.out.String()
 }
 
-// off reports whether a property of Word's is switched off by its value. A property that is present without a value is
-// on.
-func off(t xml.StartElement) bool {
-	switch xmlread.Attr(t, "val") {
-	case "0", "false", "off", "none":
-		return true
-	}
-	return false
-}
-
 // start takes the start tag of an element: blocks open, what is not shown is skipped, and all else says something of
 // the paragraph, run or cell or stands in it.
 func (s *story) start(t xml.StartElement) {
@@ -303,41 +293,6 @@ func (s *story) place(offset string) {
 	if n, err := strconv.Atoi(strings.TrimSpace(offset)); err == nil && max(n, -n) > farthest && s.frame > 0 {
 		s.skip = s.frame
 	}
-}
-
-// fieldChar follows a field, whose code stands before the text that it shows: of a link the code holds the address.
-// kind is begin, separate or end. A code of "\x00" says that the text of the field has begun.
-func (s *story) fieldChar(kind string) {
-	switch kind {
-	case "begin":
-		s.field = append(s.field, "")
-	case "separate":
-		if n := len(s.field); n > 0 {
-			s.p.close()
-			s.p.text.WriteString(`<a href="` + html.EscapeString(fieldTarget(s.field[n-1])) + `">`)
-			s.field[n-1] = "\x00"
-		}
-	case "end":
-		if n := len(s.field); n > 0 {
-			if s.field[n-1] == "\x00" {
-				s.p.close()
-				s.p.text.WriteString("</a>")
-			}
-			s.field = s.field[:n-1]
-		}
-	}
-}
-
-// fieldTarget returns the address in the code of a field of Word's: HYPERLINK "address". It is "" for other fields, and
-// for a link to a place in the document (\l).
-func fieldTarget(code string) string {
-	rest, ok := strings.CutPrefix(strings.TrimSpace(code), "HYPERLINK")
-	if !ok || strings.Contains(rest, `\l`) {
-		return ""
-	}
-	_, rest, _ = strings.Cut(rest, `"`)
-	target, _, _ := strings.Cut(rest, `"`)
-	return target
 }
 
 // note writes the mark of a footnote or endnote, numbered in the order in which notes are referred to. A note that does

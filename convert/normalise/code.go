@@ -275,3 +275,14 @@ func trimCode(s string) string {
 		s = rest
 	}
 }
+
+// inCode reports whether n lies in an element that is a code block already. listings are the code blocks that have been
+// rewritten and were no pre: the elements in them need no visit.
+func inCode(n *html.Node, listings map[*html.Node]bool) bool {
+	for p := n.Parent; p != nil; p = p.Parent {
+		if dom.Is(p, atom.Pre) || listings[p] {
+			return true
+		}
+	}
+	return false
+}

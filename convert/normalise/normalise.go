@@ -85,17 +85,6 @@ func Body(ctx context.Context, body *html.Node, base, self *url.URL, w *hidden.C
 	separate(ctx, body, w.Apart(), w.Boxed())
 }
 
-// inCode reports whether n lies in an element that is a code block already. listings are the code blocks that have been
-// rewritten and were no pre: the elements in them need no visit.
-func inCode(n *html.Node, listings map[*html.Node]bool) bool {
-	for p := n.Parent; p != nil; p = p.Parent {
-		if dom.Is(p, atom.Pre) || listings[p] {
-			return true
-		}
-	}
-	return false
-}
-
 // normaliseElement rewrites one element. It reports whether its children need a visit. own is the page's own address up
 // to a fragment: links to it become links to a place on the page. Permalinks of headings, and links to edit sections,
 // are removed.
