@@ -56,9 +56,9 @@ func cleaned(content []byte, contentType string, clean func([]byte) ([]byte, hid
 	return Cleaned{text, true, d.removed, d.warnings}
 }
 
-// inUTF8 returns a text in UTF-8 if its byte order mark or contentType says that it is in another charset, else as it
-// is. A charset that is not known leaves it as it is, too. It has no byte order mark, which would hide that a text
-// begins with a heading.
+// inUTF8 returns a text, which is to be cleaned, in UTF-8 if its byte order mark or contentType says that it is in
+// another charset, else as it is. A charset that is not known leaves it as it is, too. It has no byte order mark, which
+// would hide that a text begins with a heading.
 func inUTF8(content []byte, contentType string) []byte {
 	name := ""
 	switch {

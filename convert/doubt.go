@@ -291,8 +291,8 @@ func sourceOf(trimmed string) (text string, addresses map[string]bool) {
 	}
 }
 
-// sameAddress returns, for HTML that is trimmed, one spelling for equivalent addresses. Models escape characters and
-// end addresses with punctuation.
+// sameAddress returns one spelling for equivalent addresses, so that none is in doubt that a model only spells
+// otherwise. Models escape characters and end addresses with punctuation.
 func sameAddress(address string) string {
 	address = strings.TrimRight(html.UnescapeString(strings.ReplaceAll(address, `\`, "")), ".,;:!?*_`")
 	if u, err := url.Parse(address); err == nil {

@@ -179,7 +179,8 @@ func (a linkAttributes) related(words ...string) bool {
 	return false
 }
 
-// attributes reads the attributes of a link, the current tag of z. The first of two equal names counts, as in HTML.
+// attributes reads the attributes of a link of a page, the current tag of z. The first of two equal names counts, as in
+// HTML.
 func attributes(z *html.Tokenizer, more bool) (a linkAttributes) {
 	set := func(to *string, value []byte) {
 		if *to == "" {

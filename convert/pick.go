@@ -59,8 +59,8 @@ func parseSelector(s string) (selector, error) {
 	return group, nil
 }
 
-// searches counts the combinators of a caller's selector that examine more than one element: spaces and ~ outside
-// brackets. Combinators in :not() count too. The others look at one element.
+// searches counts the combinators of a selector, by which a caller picks a part of a page, that examine more than one
+// element: spaces and ~ outside brackets. Combinators in :not() count too. The others look at one element.
 func searches(s string) (n int) {
 	s = strings.Join(strings.Fields(s), " ")
 	for _, c := range []string{">", "+", "~"} {
@@ -94,8 +94,8 @@ func (p *pick) apply(ctx context.Context, body *html.Node) {
 	}
 }
 
-// outermost returns the elements below body that a selector of the caller matches, in document order, without those
-// that lie in another.
+// outermost returns the elements below body that a caller picks by a selector, in document order, without those that
+// lie in another.
 func outermost(ctx context.Context, s selector, body *html.Node) []*html.Node {
 	var found []*html.Node
 	var walk func(n *html.Node)
@@ -155,7 +155,7 @@ func (d *Document) narrowed(ctx context.Context, o Options) (*Document, []*html.
 	return other, housed(roots), nil
 }
 
-// housed wraps what a selector chose, list items, terms, rows and the like in a list or table of their own, because
+// housed wraps what a caller has picked, list items, terms, rows and the like in a list or table of their own, because
 // they mean nothing outside one. Neighbours of one kind come into one list or table; cells become boxes.
 func housed(roots []*html.Node) []*html.Node {
 	var list []*html.Node
@@ -187,7 +187,7 @@ func housed(roots []*html.Node) []*html.Node {
 	return list
 }
 
-// cloned returns a copy of the tree that a selector chose, below n, and of n itself, without parent and siblings. A
+// cloned returns a copy of n and of what is below it, of which a caller picks a part, without parent and siblings. A
 // document may be converted by several callers at once, so that the tree of d must not change.
 func cloned(ctx context.Context, n *html.Node) *html.Node {
 	guard.Check(ctx)

@@ -150,10 +150,11 @@ func (by *namer) commonSelector(nodes []*html.Node, is func(*html.Node) bool) st
 	return best
 }
 
-// blankBelow reports whether an element that may be a field has no text.
+// blankBelow reports whether an element that may be proposed as a field has no text.
 func blankBelow(n *html.Node) bool { return !dom.HasText(n) }
 
-// priceElement reports whether n is hardly more than a price and has a name. It is a field of items of a list.
+// priceElement reports whether n is hardly more than a price and has a name. It is proposed as a field of items of a
+// list.
 func priceElement(n *html.Node) bool {
 	if dom.Attr(n, "class") == "" || dom.IsHeading(n) {
 		return false
@@ -162,7 +163,7 @@ func priceElement(n *html.Node) bool {
 	return len(text) < 40 && strings.ContainsAny(text, "$€£¥") && strings.ContainsAny(text, "0123456789")
 }
 
-// longText reports whether n has paragraphs or much text of its own, and a name. It is the body of items.
+// longText reports whether n has paragraphs or much text of its own, and a name. It is proposed as the body of items.
 func longText(n *html.Node) bool {
 	if dom.Attr(n, "class") == "" && dom.Attr(n, "id") == "" || dom.Is(n, atom.A) {
 		return false

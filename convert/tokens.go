@@ -86,8 +86,8 @@ func HTMLTokens[T ~string | ~[]byte](html T) int {
 	return int(math.Round(float64(sum) * float64(len(html)) / (pieces * piece) * markupShare))
 }
 
-// characters returns the number of Unicode code points in text. utf8.RuneCount would copy a text that is not ASCII
-// alone. It is [Result.HTMLChars], and is counted over the whole of a large page.
+// characters returns the number of Unicode code points in text, which is told beside that of its tokens. utf8.RuneCount
+// would copy a text that is not ASCII alone. It is [Result.HTMLChars], and is counted over the whole of a large page.
 func characters(text []byte) (n int) {
 	for i := 0; i < len(text); n++ {
 		if text[i] < utf8.RuneSelf {

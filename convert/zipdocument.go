@@ -35,9 +35,9 @@ var archiveReaders = map[format]func(context.Context, []byte, int) (*archive.Doc
 // maxMark is how long the mark of a note in a book may be, in bytes. Longer texts of links are words.
 const maxMark = 6
 
-// book reads a book, an archive, each chapter without what its sheets hide. Notes stay: readers of books show them on a
-// click. It is the reader of archiveReaders for EPUB. Each chapter is cleaned on its own, by its own style sheets,
-// before chapters become one page.
+// book reads a book, a document in a zip archive, each chapter without what its sheets hide. Notes stay: readers of
+// books show them on a click. It is the reader of archiveReaders for EPUB. Each chapter is cleaned on its own, by its
+// own style sheets, before chapters become one page.
 func (d *Document) book(ctx context.Context, content []byte, maxPart int) (*archive.Document, error) {
 	return epub.Read(ctx, content, maxPart, func(chapter []byte) []byte { return dom.FromXHTML(ctx, chapter, true) },
 		func(root, body *xhtml.Node) {

@@ -19,7 +19,7 @@ import (
 // are not HTML, which is the one that users meet.
 var ErrTooLarge = errors.New("the body is larger than 10 MiB")
 
-// UTF8 returns a text in UTF-8: one of UTF-16, with or without a byte order mark, else of the most probable encoding if
+// UTF8 decodes a text to UTF-8: one of UTF-16, with or without a byte order mark, else of the most probable encoding if
 // the bytes are not UTF-8. It returns other content as it is.
 func UTF8(content []byte) []byte {
 	for name, order := range map[string]binary.ByteOrder{"utf-16le": binary.LittleEndian, "utf-16be": binary.BigEndian} {
@@ -33,7 +33,7 @@ func UTF8(content []byte) []byte {
 	return content
 }
 
-// utf16Text returns content as UTF-8 if it has the mark of UTF-16 in this byte order, or if most of its first
+// utf16Text decodes content to UTF-8 if it has the mark of UTF-16 in this byte order, or if most of its first
 // characters are ASCII then and none is zero. It looks at 512 bytes.
 func utf16Text(content []byte, name string, order binary.ByteOrder) ([]byte, bool) {
 	if len(content) < 2 || len(content)%2 != 0 {
@@ -100,8 +100,9 @@ func Decode(content []byte, contentType string, limit int) (text []byte, guessed
 	return convertFrom(name, content, limit)
 }
 
-// declaredCharset returns the name in HTML of the encoding that contentType or a meta element near the top declares, ""
-// if they declare none that is known. The header goes before the meta element.
+// declaredCharset returns the encoding from which a page asks to be decoded, by its name in HTML: the one that
+// contentType or a meta element near the top declares, "" if they declare none that is known. The header goes before
+// the meta element.
 func declaredCharset(content []byte, contentType string) string {
 	if _, params, err := mime.ParseMediaType(contentType); err == nil && params["charset"] != "" {
 		if _, name := htmlcharset.Lookup(params["charset"]); name != "" && name != "replacement" {
@@ -125,7 +126,8 @@ func declaredCharset(content []byte, contentType string) string {
 // langAttribute finds the language that a page states.
 var langAttribute = lazy.Pattern(`(?i)<html\b[^>]{0,300}?\slang\s*=\s*["']?\s*([a-z]{2,3}(?:-[a-z0-9]{1,8})*)`)
 
-// pageLanguage returns the language that the html element of a page states, "" for none.
+// pageLanguage returns the language that the html element of a page states, "" for none. It says which encodings are
+// likely where a page is decoded that declares none.
 func pageLanguage(content []byte) string {
 	if m := langAttribute().FindSubmatch(content[:min(len(content), metaWindow)]); m != nil {
 		return string(m[1])
@@ -133,8 +135,9 @@ func pageLanguage(content []byte) string {
 	return ""
 }
 
-// surelyUTF8 reports whether content is valid UTF-8 and no text of another encoding: it has characters beyond ASCII,
-// and more than a word of them, because two or three characters of GBK may look like UTF-8 by chance.
+// surelyUTF8 reports whether content need not be decoded, because it is valid UTF-8 and no text of another encoding: it
+// has characters beyond ASCII, and more than a word of them, because two or three characters of GBK may look like UTF-8
+// by chance.
 func surelyUTF8(content []byte) bool {
 	const fewest = 5
 	if !utf8.Valid(content) {
@@ -162,7 +165,7 @@ func convertFrom(name string, content []byte, limit int) ([]byte, bool, error) {
 	return text, false, err
 }
 
-// utf8Text returns content that claims to be UTF-8. With invalid bytes it stays UTF-8, those bytes replaced, when
+// utf8Text decodes content that claims to be UTF-8. With invalid bytes it stays UTF-8, those bytes replaced, when
 // well-formed sequences of several bytes outnumber them by far; else its encoding is detected. A cut off character or a
 // few wrong bytes happen to pages that are in UTF-8.
 func utf8Text(content []byte, limit int) (text []byte, guessed bool, err error) {

@@ -132,7 +132,8 @@ type histogram struct {
 	high int
 }
 
-// count counts the bytes beyond ASCII of a text by their place.
+// count makes the histogram by which an encoding is detected: it counts the bytes beyond ASCII of a text by their
+// place.
 func count(content []byte) *histogram {
 	h := &histogram{}
 	for i, c := range content {

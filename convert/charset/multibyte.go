@@ -30,8 +30,8 @@ var multibyte = sync.OnceValue(func() []manyBytes {
 	}
 })
 
-// ranked returns what characters cost that are ordered by frequency: the n-th is about as frequent as 1/(n+10), and
-// rare is the cost of being such a character at all. That is Zipf's law with an offset.
+// ranked returns what the characters of a multibyte encoding cost that are ordered by frequency: the n-th is about as
+// frequent as 1/(n+10), and rare is the cost of being such a character at all. That is Zipf's law with an offset.
 func ranked(list string, rare float64) map[rune]float64 {
 	costs, rank := map[rune]float64{}, 0
 	for _, r := range list {
@@ -94,8 +94,8 @@ func (m *manyBytes) character(r rune) float64 {
 	return 18
 }
 
-// highRuns returns the parts of content that have bytes beyond ASCII, each with the ASCII byte behind it, which may be
-// the second one of a character, and a space between them. It ends after 64 KiB.
+// highRuns returns the parts of a text in a multibyte encoding that have bytes beyond ASCII, each with the ASCII byte
+// behind it, which may be the second one of a character, and a space between them. It ends after 64 KiB.
 func highRuns(content []byte) []byte {
 	const most = 64 << 10
 	var runs []byte

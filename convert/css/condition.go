@@ -98,8 +98,8 @@ func supports(condition string) bool {
 	}, 0).yes != 0
 }
 
-// supported reports whether browsers know a declaration, given as "name: value". Of properties that this package reads
-// the value is judged; of others the name is enough.
+// supported reports whether browsers know the declaration that a condition of @supports asks for, given as "name:
+// value". Of properties that this package reads the value is judged; of others the name is enough.
 func supported(declaration string) bool {
 	name, value, ok := strings.Cut(declaration, ":")
 	if !ok {

@@ -19,9 +19,9 @@ var (
 	ErrLong      = errors.New("it is too long")
 )
 
-// ParseSelectors reads a list of selectors, each of which must name what it matches. The error is one of this package.
-// A recipe that names nothing, such as "*" or "div:hover", is a mistake that this finds when the recipe is read, not
-// when it is used.
+// ParseSelectors reads a list of selectors for a [Finder], each of which must name what it matches. The error is one of
+// this package. A recipe that names nothing, such as "*" or "div:hover", is a mistake that this finds when the recipe
+// is read, not when it is used.
 func ParseSelectors(list string) (Selectors, error) {
 	if len(list) > maxSelector {
 		return Selectors{}, ErrLong

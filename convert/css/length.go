@@ -147,9 +147,9 @@ func (e *expression) parse(s string, depth int) (Length, bool) {
 	return apply(name, list)
 }
 
-// apply computes a function of one to three numbers. It takes shares for those of a box as wide as the window: min, max
-// and clamp compare them so and return one as it is, so that it stays a share; of others the result is in pixels. ok is
-// false for functions that are not known.
+// apply computes a function of one to three numbers in a length, such as min(). It takes shares for those of a box as
+// wide as the window: min, max and clamp compare them so and return one as it is, so that it stays a share; of others
+// the result is in pixels. ok is false for functions that are not known.
 func apply(name string, list []Length) (Length, bool) {
 	first, last := list[0], list[len(list)-1]
 	switch name {

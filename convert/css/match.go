@@ -250,8 +250,9 @@ func (m *matcher) pseudo(p *pseudo, n, anchor *html.Node) bool {
 	return inState(p.name, n)
 }
 
-// inState reports whether n has a state that its attributes show. Names that it does not know hold for no element.
-// Attributes are those that the page was sent with; what a reader or a script would change has not happened.
+// inState reports whether n matches a pseudo-class of a state that its attributes show. Names that it does not know
+// hold for no element. Attributes are those that the page was sent with; what a reader or a script would change has not
+// happened.
 func inState(name string, n *html.Node) bool {
 	input := dom.Is(n, atom.Input, atom.Textarea, atom.Select)
 	control := input || dom.Is(n, atom.Button, atom.Fieldset, atom.Option, atom.Optgroup)

@@ -55,7 +55,7 @@ func (s *shadows) enter(root *html.Node) {
 }
 
 // reaches reports whether the rule at hand can be about n in the place of c. A compound with :host is about the host of
-// the rule's root alone, any other about elements of the rule's own tree.
+// the rule's shadow root alone, any other about elements of the rule's own tree.
 func (m *matcher) reaches(c *compound, n *html.Node) bool {
 	if c.host {
 		return m.tree != nil && m.hosts[m.tree] == n
@@ -100,8 +100,8 @@ func (m *matcher) isHost(p *pseudo, n *html.Node) bool {
 	return false
 }
 
-// slotOf returns the slot of the tree of the rule at hand that n fills, perhaps by a slot round it, if it is what c
-// asks for, else nil. The argument of ::slotted is compared in the tree that n is of.
+// slotOf returns the slot that n fills, in the shadow root that the rule at hand is of, perhaps by a slot round it, if
+// it is what c asks for, else nil. The argument of ::slotted is compared in the tree that n is of.
 func (m *matcher) slotOf(c *compound, n *html.Node) *html.Node {
 	slot := *c
 	slot.pseudos = slot.pseudos[:len(slot.pseudos)-1] // the last one has the weight of ::slotted
@@ -116,8 +116,8 @@ func (m *matcher) slotOf(c *compound, n *html.Node) *html.Node {
 	return nil
 }
 
-// hostOfPart returns the host of the root that n is in if n has the part that c asks for, else nil. All the parts named
-// must be there. What stands before ::part in the selector is then compared with that host.
+// hostOfPart returns the host of the shadow root that n is in if n has the part that c asks for, else nil. All the
+// parts named must be there. What stands before ::part in the selector is then compared with that host.
 func (m *matcher) hostOfPart(c *compound, n *html.Node) *html.Node {
 	parts := strings.Fields(dom.Attr(n, "part"))
 	for part := range strings.FieldsSeq(c.part) {

@@ -28,8 +28,8 @@ func (s *story) fieldChar(kind string) {
 	}
 }
 
-// fieldTarget returns the address in the code of a field of Word's: HYPERLINK "address". It is "" for other fields, and
-// for a link to a place in the document (\l).
+// fieldTarget returns the address in the code of a field of a Word document: HYPERLINK "address". It is "" for other
+// fields, and for a link to a place in the document (\l).
 func fieldTarget(code string) string {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(code), "HYPERLINK")
 	if !ok || strings.Contains(rest, `\l`) {

@@ -85,8 +85,8 @@ func isShade(t xml.StartElement) bool {
 	return fill != "" && fill != "auto" && fill != "ffffff" || xmlread.Attr(t, "themeFill") != ""
 }
 
-// shade takes what stands behind a run or, before the first, behind a paragraph. Letters on it are not judged by their
-// color: the color of the page is not behind them.
+// shade takes, for the look of a run, what stands behind it or, before the first, behind a paragraph. Letters on it are
+// not judged by their color: the color of the page is not behind them.
 func (s *story) shade(t xml.StartElement) {
 	if !isShade(t) {
 		return

@@ -110,8 +110,8 @@ func (w *wordReader) style(id string) style {
 	return s
 }
 
-// off reports whether a property of Word's is switched off by its value. A property that is present without a value is
-// on.
+// off reports whether a property of a Word style or of a text is switched off by its value. A property that is present
+// without a value is on.
 func off(t xml.StartElement) bool {
 	switch xmlread.Attr(t, "val") {
 	case "0", "false", "off", "none":

@@ -63,8 +63,9 @@ var formatting = map[string]bool{
 	"strike": true, "strong": true, "tt": true, "u": true,
 }
 
-// manyFormatting reports whether text leaves more formatting elements open than a page written with care ever does. It
-// only counts tags, without a tokenizer: a page that is suspected wrongly is flattened, which changes nothing in it.
+// manyFormatting reports whether text, before it is parsed, leaves more formatting elements open than a page written
+// with care ever does. It only counts tags, without a tokenizer: a page that is suspected wrongly is flattened, which
+// changes nothing in it.
 func manyFormatting(text []byte) bool {
 	open := 0
 	for {
@@ -104,7 +105,8 @@ var VoidElements = map[string]bool{
 	"param": true, "source": true, "track": true, "wbr": true,
 }
 
-// flatten drops the tags that would nest deeper than maxOpen, and the end tags that belong to them. All text stays.
+// flatten drops, before a page is parsed, the tags that would nest deeper than maxOpen, and the end tags that belong to
+// them. All text stays.
 func flatten(ctx context.Context, text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	var open []string           // names of the elements that are open

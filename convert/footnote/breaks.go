@@ -29,8 +29,8 @@ func (f *noteFinder) partAtBreaks() {
 	}
 }
 
-// another reports whether a line among begins starts at n or at a later sibling. It is asked about the footnotes of one
-// block.
+// another reports whether a line, among those that breaks begin, starts at n or at a later sibling. It is asked about
+// the footnotes of one block.
 func another(n *html.Node, begins map[*html.Node]bool) bool {
 	for ; n != nil; n = n.NextSibling {
 		if begins[n] {
@@ -40,8 +40,9 @@ func another(n *html.Node, begins map[*html.Node]bool) bool {
 	return false
 }
 
-// lineStart returns the node with which the line of text begins that target begins, or nil if it stands within a line.
-// A bracket may stand before it. Anchors of footnotes stand at the beginning of their line.
+// lineStart returns the node with which the line of text begins that target begins, or nil if it stands within a line,
+// which begins with its block or behind a break. A bracket may stand before it. Anchors of footnotes stand at the
+// beginning of their line.
 func lineStart(target *html.Node) *html.Node {
 	for n := target; n != nil && !dom.IsBlock(n); n = n.Parent {
 		start := n
@@ -59,8 +60,8 @@ func lineStart(target *html.Node) *html.Node {
 	return nil
 }
 
-// wrapLine puts what stands from start to the next of begins into a block. The last one ends at a line that begins with
-// bold text, or at another block. The block is a div, which then holds one footnote.
+// wrapLine puts a line that a break begins, from start to the next of begins, into a block. The last one ends at a line
+// that begins with bold text, or at another block. The block is a div, which then holds one footnote.
 func wrapLine(start *html.Node, begins map[*html.Node]bool) {
 	block := dom.NewElement(atom.Div)
 	start.Parent.InsertBefore(block, start)

@@ -64,8 +64,8 @@ func (f *noteFinder) markOf(n *html.Node) (mark, bool) {
 	return mark{node: n, label: label, id: id, other: other, named: named, sure: sure}, true
 }
 
-// year reports whether a short text ends with the year of a publication, as "Crane, 1999a" does. A letter may tell
-// several of one year apart. Years are those from 1500 to 2099.
+// year reports whether the short text of what may be a mark ends with the year of a publication, as "Crane, 1999a"
+// does. A letter may tell several of one year apart. Years are those from 1500 to 2099.
 func year(text string) bool {
 	text = strings.TrimRight(text, "abcdef)]")
 	if len(text) < 4 || len(text) > 60 {
@@ -75,7 +75,7 @@ func year(text string) bool {
 	return digits(last) && (last[:2] == "20" || last[0] == '1' && last[1] >= '5')
 }
 
-// otherID returns the id that a link names besides its address, or in a script in its place: the first quoted word that
+// otherID returns the id that a mark names besides its address, or in a script in its place: the first quoted word that
 // looks like the id of a footnote. Scripts show the note in a box then.
 func otherID(a *html.Node) string {
 	for _, key := range [...]string{"data-xml-rid", "data-rid", "aria-describedby", "aria-controls"} {

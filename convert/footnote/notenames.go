@@ -18,8 +18,8 @@ var noteNames = map[string]bool{
 	"easy": true, "doc-noteref": true, "rearnote": true,
 }
 
-// noteWords reports whether an element's class, id or role says footnote. Attributes that are for footnotes alone say
-// so, too.
+// noteWords reports whether the names of an element, its class, id or role, say footnote. Attributes that are for
+// footnotes alone say so, too.
 func noteWords(n *html.Node) bool {
 	for i := range n.Attr {
 		switch n.Attr[i].Key {
@@ -49,8 +49,8 @@ func nameSaysNote(name string) bool {
 	return false
 }
 
-// noteID reports whether an id is one that generators give to footnotes: fn1, fn:name, cite_note-3, ftnt2, bib.bib7. A
-// single letter needs digits behind it.
+// noteID reports whether an id is a name that generators give to footnotes: fn1, fn:name, cite_note-3, ftnt2, bib.bib7.
+// A single letter needs digits behind it.
 func noteID(id string) bool {
 	if nameSaysNote(id) {
 		return true

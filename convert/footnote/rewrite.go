@@ -70,8 +70,8 @@ func reference(label string) *html.Node {
 	return mark
 }
 
-// withoutBrackets removes the square brackets round the references that begin with first, and the commas between them.
-// Brackets around a note's mark of markdown would show twice.
+// withoutBrackets removes the square brackets round the references that begin with first, when these are rewritten, and
+// the commas between them. Brackets around a note's mark of markdown would show twice.
 func withoutBrackets(first *html.Node) {
 	opening := first.PrevSibling
 	for dom.Is(opening, atom.A) && opening.FirstChild == nil { // an anchor
@@ -100,8 +100,8 @@ func withoutBrackets(first *html.Node) {
 	}
 }
 
-// placeNote turns what holds a footnote into an element of our own, after the outermost list, table or paragraph that
-// it stands in. Notes keep their order there. What is left empty by it is removed.
+// placeNote rewrites what holds a footnote into an element of our own, after the outermost list, table or paragraph
+// that it stands in. Notes keep their order there. What is left empty by it is removed.
 func (f *noteFinder) placeNote(n *note, body *html.Node) {
 	f.withoutWayBack(n)
 	element := &html.Node{Type: html.ElementNode, Data: dom.NoteElement, Attr: []html.Attribute{{Key: "id", Val: n.label}}}
@@ -150,8 +150,8 @@ func folded(n *html.Node) bool {
 	return (dom.HasAttr(n, "hidden") || strings.Contains(style, "display:none")) && noteWords(n)
 }
 
-// withoutWayBack removes from a footnote the links that lead back to its references, and its own label. A link is one
-// by its arrow, its name, or where it leads.
+// withoutWayBack removes from a footnote that is rewritten the links that lead back to its references, and its own
+// label. A link is one by its arrow, its name, or where it leads.
 func (f *noteFinder) withoutWayBack(n *note) {
 	for _, a := range dom.FindAll(n.node, func(d *html.Node) bool { return dom.Is(d, atom.A) }) {
 		id := anchor(dom.Attr(a, "href"))
@@ -174,7 +174,7 @@ func (f *noteFinder) withoutWayBack(n *note) {
 }
 
 // onlySigns reports whether n has no text but the signs that stand round a way back. Such an element goes with the link
-// in it.
+// in it when the footnote is rewritten.
 func onlySigns(n *html.Node) bool {
 	text := dom.Text(n)
 	return len(text) < 100 && strings.Trim(text, "^↑ .[]()\n\u00a0") == ""

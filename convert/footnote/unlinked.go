@@ -84,8 +84,9 @@ func (f *noteFinder) listed(list *html.Node, raised map[string]*html.Node) {
 	}
 }
 
-// withContinuation puts p and the blocks after it, up to end or to the next section, into one element. A footnote may
-// have several paragraphs. end is nil for the last one, which ends with the first block of another kind.
+// withContinuation puts p, with which an unlinked footnote begins, and the blocks after it, up to end or to the next
+// section, into one element. A footnote may have several paragraphs. end is nil for the last one, which ends with the
+// first block of another kind.
 func withContinuation(p, end *html.Node) *html.Node {
 	holder := dom.NewElement(atom.Div)
 	p.Parent.InsertBefore(holder, p)

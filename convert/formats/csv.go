@@ -79,8 +79,8 @@ func tooWide(text, comma string) bool {
 	return false
 }
 
-// separator returns the character that separates values: the candidate that occurs most evenly in the first lines,
-// outside quotes. It reads 20 lines, or 16 KiB. The comma wins where no candidate is in every line.
+// separator returns the character that separates the values of CSV: the candidate that occurs most evenly in the first
+// lines, outside quotes. It reads 20 lines, or 16 KiB. The comma wins where no candidate is in every line.
 func separator(text string) rune {
 	best, bestScore := ',', 0
 	for _, candidate := range []rune{',', '\t', ';', '|'} {

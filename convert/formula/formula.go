@@ -142,7 +142,8 @@ func aloneInParagraph(n *html.Node) bool {
 	return dom.Is(n.Parent, atom.P, atom.Div, atom.Center, atom.Figure) && onlyMath(n.Parent, n)
 }
 
-// removePreviews removes what MathJax shows before a script that holds the source. The script is the source of them.
+// removePreviews removes the formulas that MathJax shows before a script that holds the source. The script is the
+// source of them.
 func removePreviews(n *html.Node) {
 	for p := n.PrevSibling; p != nil; {
 		before := p.PrevSibling

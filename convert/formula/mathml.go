@@ -118,7 +118,7 @@ func (w *texWriter) pairs(parts []*html.Node) []int {
 	return partner
 }
 
-// texFence returns a fence as TeX writes it: braces with a backslash.
+// texFence returns a fence of MathML as TeX writes it: braces with a backslash.
 func texFence(c string) string {
 	if c == "{" || c == "}" {
 		return `\` + c
@@ -302,8 +302,8 @@ func (w *texWriter) limits(n *html.Node, name string) string {
 	return base
 }
 
-// takesLimits reports whether what stands below and above a base is written as its scripts. Of others TeX would set
-// them beside the base.
+// takesLimits reports whether what stands in MathML below and above a base is written as its scripts. Of others TeX
+// would set them beside the base.
 func takesLimits(base string) bool {
 	name, _, _ := strings.Cut(strings.TrimPrefix(base, `\`), "{")
 	return bigOperators[name] || strings.HasPrefix(base, `\underbrace`) || strings.HasPrefix(base, `\overbrace`)

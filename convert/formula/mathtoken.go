@@ -39,7 +39,8 @@ func (w *texWriter) text(n *html.Node) string {
 	return b.String()
 }
 
-// wordsTeX writes words within a formula. A sign alone is no word. Spaces at their edges stay, as \text keeps them.
+// wordsTeX writes a token that is words within a formula. A sign alone is no word. Spaces at their edges stay, as \text
+// keeps them.
 func wordsTeX(text string) string {
 	text = strings.NewReplacer(`\`, "", "{", "", "}", "").Replace(text)
 	inner := chars.OneLine(text)
@@ -100,9 +101,9 @@ func (w *texWriter) token(n *html.Node, name string) string {
 	return tex
 }
 
-// alphabet returns the command for a letter that Unicode has in another alphabet of mathematics, and the letter in
-// plain form; "" for italic and sans-serif letters, which mean what plain ones do. Ranges are those of Unicode's
-// mathematical alphanumeric symbols, with the letters that Unicode had before.
+// alphabet returns the command for a letter, in a token of a formula, that Unicode has in another alphabet of
+// mathematics, and the letter in plain form; "" for italic and sans-serif letters, which mean what plain ones do.
+// Ranges are those of Unicode's mathematical alphanumeric symbols, with the letters that Unicode had before.
 func alphabet(r rune) (command, letter string) {
 	switch {
 	case r == 'ℂ' || r == 'ℍ' || r == 'ℕ' || r == 'ℙ' || r == 'ℚ' || r == 'ℝ' || r == 'ℤ',

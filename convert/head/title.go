@@ -70,7 +70,7 @@ func (t *titles) add(h *html.Node, u *url.URL) {
 // menuNames are the names of boxes that hold a menu. They are looked for in classes and ids.
 var menuNames = []string{"navigation", "sidebar", "menu", "navbar"}
 
-// inMenu reports whether a heading lies in a box that is named as a menu.
+// inMenu reports whether a heading lies in a box that is named as a menu, and so is no title.
 func inMenu(h *html.Node) bool {
 	for box := h.Parent; box != nil; box = box.Parent {
 		if dom.HasClass(box, menuNames...) || slices.Contains(menuNames, dom.Attr(box, "id")) {
@@ -137,8 +137,8 @@ func (t *titles) ofProject(text string) string {
 	return name
 }
 
-// headingText returns the text of a heading without its permalink, icons and buttons. It is on one line, blocks in it
-// apart by spaces.
+// headingText returns the text of a heading, which may be the title, without its permalink, icons and buttons. It is on
+// one line, blocks in it apart by spaces.
 func headingText(h *html.Node) string {
 	var b strings.Builder
 	var walk func(n *html.Node)
@@ -160,8 +160,8 @@ func headingText(h *html.Node) string {
 	return chars.Clip(strings.TrimRight(chars.TrimIcons(b.String()), "¶#§ "))
 }
 
-// ledToBy returns the address to which a heading leads that is in a link, or is one, if it is on the site of u. It is
-// nil for any other heading.
+// ledToBy returns the address to which a heading, which may be the title, leads that is in a link, or is one, if it is
+// on the site of u. It is nil for any other heading.
 func ledToBy(h *html.Node, u *url.URL) *url.URL {
 	link := h.Parent
 	if !dom.Is(link, atom.A) {
@@ -352,13 +352,13 @@ func (t *titles) parts() titleParts {
 // and "A.2 " are such numbers.
 var sectionNumber = lazy.Pattern(`^(?:\pL+ )?[A-Z]?[.\d]*\d[.\d]*\W+`)
 
-// unnumbered returns a heading without the number of its section; one that is nothing else stays.
+// unnumbered returns a heading, or a title element, without the number of its section; one that is nothing else stays.
 func unnumbered(heading string) string {
 	return cmp.Or(sectionNumber().ReplaceAllString(heading, ""), heading)
 }
 
-// endsIn reports whether a heading is a folded name after up to three words that say what kind of thing has it: "Class
-// template vector" ends in "vector".
+// endsIn reports whether a heading, which may be the title, is a folded name after up to three words that say what kind
+// of thing has it: "Class template vector" ends in "vector".
 func endsIn(heading, name string) bool {
 	heading, _, _ = strings.Cut(heading, "<") // parameters of a type
 	for range 3 {

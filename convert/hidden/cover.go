@@ -18,8 +18,8 @@ const (
 	maxCovered    = 1 << 16
 )
 
-// under reports whether a style puts n below the page's plane, where an opaque box beside it lies over it. It looks at
-// the elements beside n, as many as maxNeighbours.
+// under reports whether a style puts n below the page's plane, where an opaque box beside it covers it. It looks at the
+// elements beside n, as many as maxNeighbours.
 func (w *Cleaner) under(n *html.Node, style css.Values) bool {
 	if position := style.Get("position"); !below(style) || position != "absolute" && position != "fixed" ||
 		n.Parent == nil || w.covers >= maxCovers {
@@ -103,8 +103,8 @@ func placed(style css.Values) bool {
 		style.Get("transform") != "none"
 }
 
-// stacked notes whether n paints over what lies below the page's plane. An opaque box with no stacking context of its
-// own hides children with a negative z-index: they are painted below its background (CSS 2.2, appendix E).
+// stacked notes whether n covers what lies below the page's plane. An opaque box with no stacking context of its own
+// hides children with a negative z-index: they are painted below its background (CSS 2.2, appendix E).
 func (l *look) stacked(n *html.Node, style css.Values) {
 	if stacks(style) {
 		l.covered = false

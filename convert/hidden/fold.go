@@ -31,8 +31,8 @@ func keepLabel(n *html.Node) bool {
 	return false
 }
 
-// beforeProse reports whether the next element after n, or after a box with no text but that of n, begins with prose.
-// It looks at three boxes around n.
+// beforeProse reports whether what a button n may fold, the next element after n, or after a box with no text but that
+// of n, begins with prose. It looks at three boxes around n.
 func beforeProse(n *html.Node) bool {
 	title := dom.OneLine(n)
 	for range 3 {
@@ -48,8 +48,8 @@ func beforeProse(n *html.Node) bool {
 	return false
 }
 
-// startsProse reports whether n begins with a sentence that is no link. It looks at the first few nodes only. Eight
-// words are prose.
+// startsProse reports whether n, which a button may fold, begins with a sentence that is no link. It looks at the first
+// few nodes only. Eight words are prose.
 func startsProse(n *html.Node) bool {
 	const words, nodes = 8, 60
 	said, seen := 0, 0

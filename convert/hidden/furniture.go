@@ -71,8 +71,8 @@ var machinery = strings.Fields(`menu nav modal dialog popup pop-up popover cooki
 	register subscribe newsletter cart basket checkout form field captcha template placeholder print mobile desktop
 	widget comment reply tab accordion carousel slide filter sort toggle`)
 
-// named reports whether the names or the role of n, or of an element close round it, say that it is machinery. Close is
-// three elements.
+// named reports whether the names or the role of n, which holds a hidden piece, or of an element close round it, say
+// that it is machinery. Close is three elements.
 func named(n *html.Node) bool {
 	for e, up := n, 0; up < 4 && e != nil && e.Type == html.ElementNode; e, up = e.Parent, up+1 {
 		if dom.Is(e, atom.Body) {

@@ -123,8 +123,8 @@ func pointAt(points [][2]float64, along css.Length) [2]float64 {
 	return points[len(points)-1]
 }
 
-// fixedAway reports whether a box that stays where it is in the window lies outside it. It never can be scrolled to, so
-// that one window of distance is enough.
+// fixedAway reports whether a box that stays where it is in the window is off the screen. It never can be scrolled to,
+// so that one window of distance is enough.
 func fixedAway(style css.Values, em float64) bool {
 	for _, side := range [...]string{"left", "right", "top", "bottom"} {
 		l, ok := css.ParseLength(style.Get(side), em)

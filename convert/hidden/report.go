@@ -205,9 +205,9 @@ func (r *reporter) whole() Report {
 	return r.Report
 }
 
-// unsaid counts the pieces that a page does not also say to its readers: in another place, or in another form for other
-// windows. It compares letters alone, since forms for other windows differ in spaces and punctuation. body is what is
-// left of the page.
+// unsaid counts the pieces of a report that a page does not also say to its readers: in another place, or in another
+// form for other windows. It compares letters alone, since forms for other windows differ in spaces and punctuation.
+// body is what is left of the page.
 func unsaid(pieces []string, body *html.Node) (count int) {
 	if len(pieces) == 0 {
 		return 0

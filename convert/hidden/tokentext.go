@@ -11,9 +11,10 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// WriteText writes the text that z finds outside scripts, styles and the like, with a newline at the edges of blocks.
-// It makes no tree, and so needs no more memory than the text: it is for pages whose conversion fails, for signs of bot
-// walls, and for texts in feeds. Only hidden attributes and inline styles hide; what is hidden so goes with all in it.
+// WriteText writes the text of the tokens that z finds outside scripts, styles and the like, with a newline at the
+// edges of blocks. It makes no tree, and so needs no more memory than the text: it is for pages whose conversion fails,
+// for signs of bot walls, and for texts in feeds. Only hidden attributes and inline styles hide; what is hidden so goes
+// with all in it.
 func WriteText(b *strings.Builder, z *html.Tokenizer) {
 	skip := 0       // depth in elements whose content is no text
 	var name []byte // of the element that hides what is in it, nil: none

@@ -73,8 +73,8 @@ func Untracked(link string) string {
 	return link
 }
 
-// ledTo returns the target of a redirector, or "" if u is not one. A target with a user name is none: it would hide
-// where the link leads.
+// ledTo returns the target of a redirector that tracks readers, or "" if u is not one. A target with a user name is
+// none: it would hide where the link leads.
 func ledTo(u *url.URL) string {
 	for _, r := range redirectors {
 		if !page.OnHost(strings.ToLower(u.Hostname()), r.host) || r.path != "" && u.Path != r.path {

@@ -108,9 +108,9 @@ var escapes = [utf8.RuneSelf]bool{
 	'&': true, '~': true, '!': true,
 }
 
-// special reports whether the character at i is markup at this place. At the edges of s, where the neighbour is
-// unknown, it reports true. The rules are those of CommonMark and of GitHub's extensions: emphasis by flanking, links,
-// tags, entities, strikethrough and notes.
+// special reports whether the character at i is markup at this place, and is escaped. At the edges of s, where the
+// neighbour is unknown, it reports true. The rules are those of CommonMark and of GitHub's extensions: emphasis by
+// flanking, links, tags, entities, strikethrough and notes.
 func special(s string, i int, inLink bool) bool {
 	next := byte(0)
 	if i+1 < len(s) {
@@ -148,24 +148,24 @@ func punctuation(c byte) bool {
 	return c >= '!' && c <= '/' || c >= ':' && c <= '@' || c >= '[' && c <= '`' || c >= '{' && c <= '~'
 }
 
-// spaceBefore reports whether a space stands before the character of a text at i.
+// spaceBefore reports whether a space stands before the character at i of a text that is escaped.
 func spaceBefore(s string, i int) bool { return i > 0 && s[i-1] == ' ' }
 
-// wordBefore reports whether a letter or digit stands before the character of a text at i, so that an underscore there
-// is within a word.
+// wordBefore reports whether a letter or digit stands before the character at i of a text that is escaped, so that an
+// underscore there is within a word.
 func wordBefore(s string, i int) bool {
 	r, _ := utf8.DecodeLastRuneInString(s[:i])
 	return i > 0 && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// wordAfter reports whether the character of a text at i is a letter or a digit.
+// wordAfter reports whether the character at i of a text that is escaped is a letter or a digit.
 func wordAfter(s string, i int) bool {
 	r, _ := utf8.DecodeRuneInString(s[i:])
 	return i < len(s) && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }
 
-// numbered reports whether s begins with digits and a closing bracket: the label of a link by reference. Text such as
-// [12] would become a link if this program wrote a definition with that number.
+// numbered reports whether s begins with digits and a closing bracket: the label of a link by reference, which is
+// escaped. Text such as [12] would become a link if this program wrote a definition with that number.
 func numbered(s string) bool {
 	for i := range min(len(s), 8) {
 		if s[i] == ']' {
@@ -192,7 +192,7 @@ func lineMark(s string) int {
 }
 
 // opensBlock reports whether the first character of s, at the start of a line, begins a heading, list, quote, rule or
-// fence. "=" and "-" alone would make a heading of the line before.
+// fence, and is escaped. "=" and "-" alone would make a heading of the line before.
 func opensBlock(s string) bool {
 	if s == "" {
 		return false

@@ -14,9 +14,9 @@ import (
 	"github.com/readthru/readthru/convert/dom"
 )
 
-// delimited writes emphasis. White space at its edges moves out. It writes no marks around blocks and within an element
-// of the same emphasis. mark is that of the emphasis, depth counts the elements of the kind that are open. Where
-// emphasis would not be read as such, the text is written without it.
+// delimited writes an inline element of emphasis. White space at its edges moves out. It writes no marks around blocks
+// and within an element of the same emphasis. mark is that of the emphasis, depth counts the elements of the kind that
+// are open. Where emphasis would not be read as such, the text is written without it.
 func (r *renderer) delimited(out *bytes.Buffer, n *html.Node, mark string, depth *int) {
 	if *depth > 0 {
 		r.children(out, n)
@@ -168,8 +168,8 @@ func runeAfter(n *html.Node) rune {
 	return ' '
 }
 
-// raised writes sub and sup as HTML where the meaning depends on them: for digits, signs and single letters. Otherwise
-// it writes plain text. 2<sup>10</sup> is another number than 210; words that are set small are not.
+// raised writes the inline elements sub and sup as HTML where the meaning depends on them: for digits, signs and single
+// letters. Otherwise it writes plain text. 2<sup>10</sup> is another number than 210; words that are set small are not.
 func (r *renderer) raised(out *bytes.Buffer, n *html.Node) {
 	text := chars.OneLine(dom.Text(n))
 	short := len([]rune(text)) == 1 || len(text) <= 4 && text != "" && strings.Trim(text, "0123456789+-−()") == ""
@@ -239,7 +239,8 @@ func ListsLinks(n *html.Node) bool {
 // codeSeparators stand between the links of a list in code.
 const codeSeparators = ", \t\n\u00a0"
 
-// linkedCode writes such a list, each link as code of its own. What stands between them is plain text.
+// linkedCode writes inline code that is a list of links, each link as code of its own. What stands between them is
+// plain text.
 func (r *renderer) linkedCode(out *bytes.Buffer, n *html.Node) {
 	for d := range n.Descendants() {
 		switch {
@@ -269,8 +270,8 @@ func writeInlineCode(out *bytes.Buffer, text string) {
 	out.WriteString(fence + text + fence)
 }
 
-// anchor writes a link. A link in another, and one that holds a code block, become their text; white space at the edges
-// moves out. A link without text is left out.
+// anchor writes an inline element that is a link. A link in another, and one that holds a code block, become their
+// text; white space at the edges moves out. A link without text is left out.
 func (r *renderer) anchor(out *bytes.Buffer, n *html.Node) {
 	href := dom.Attr(n, "href")
 	if href == "" || r.link > 0 {

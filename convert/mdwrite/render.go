@@ -274,9 +274,9 @@ func (r *renderer) quote(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 }
 
-// tidy trims white space at the edges of text and at the ends of blocks, and leaves at most one blank line between
-// blocks. Hard breaks, two spaces before a newline, stay inside a paragraph. It works in place. Newlines of code are
-// not among those.
+// tidy trims, of what was rendered, white space at the edges of text and at the ends of blocks, and leaves at most one
+// blank line between blocks. Hard breaks, two spaces before a newline, stay inside a paragraph. It works in place.
+// Newlines of code are not among those.
 func tidy(text []byte) []byte {
 	out := text[:0]
 	newlines := 0
@@ -316,7 +316,7 @@ func tidy(text []byte) []byte {
 	return bytes.TrimRight(out, " ")
 }
 
-// trimIndent removes a single space, which collapsing left, from the start of a block.
+// trimIndent removes a single space, which collapsing left, from the start of a block that was rendered.
 func trimIndent(line []byte) []byte {
 	if len(line) > 1 && line[0] == ' ' && line[1] != ' ' {
 		return line[1:]

@@ -28,7 +28,7 @@ func (t *Rows) Add(cells []string) {
 	t.N++
 }
 
-// writeCell writes plain text as the content of a table's cell. Lines in it become <br>, and pipes are escaped.
+// writeCell writes plain text as the content of a cell of [Rows]. Lines in it become <br>, and pipes are escaped.
 func writeCell(b *strings.Builder, s string) {
 	s, _ = chars.Visible(strings.TrimSpace(s))
 	if !strings.ContainsAny(s, "|\n\r\t\\`*_[]<&~!\f") {

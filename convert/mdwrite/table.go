@@ -134,8 +134,8 @@ func Irregular(n *html.Node, dropped map[*html.Node]bool) bool {
 	return false
 }
 
-// isLongCode reports whether code is too long for a cell: more than maxCellLines lines, or one of several that is
-// longer than maxCellLine bytes.
+// isLongCode reports whether code is too long for a cell of a table: more than maxCellLines lines, or one of several
+// that is longer than maxCellLine bytes.
 func isLongCode(code string) bool {
 	code = strings.Trim(code, "\n")
 	if strings.Count(code, "\n") >= maxCellLines {
@@ -149,7 +149,7 @@ func isLongCode(code string) bool {
 	return false
 }
 
-// rowsAsItems writes each row as a list item with its cells as blocks. Code keeps its lines there.
+// rowsAsItems writes each row of a table as a list item with its cells as blocks. Code keeps its lines there.
 func (r *renderer) rowsAsItems(out *bytes.Buffer, n *html.Node) {
 	out.WriteString("\n\n")
 	for row := range r.rows(n) {
@@ -215,8 +215,8 @@ func (r *renderer) appendCell(text []byte, n *html.Node) []byte {
 	return text
 }
 
-// codeLine turns fenced code into code within the line: the parts between its newlines, each on a line of the cell.
-// content is what the renderer has written for the cell.
+// codeLine turns fenced code in a cell of a table into code within the line: the parts between its newlines, each on a
+// line of the cell. content is what the renderer has written for the cell.
 func codeLine(content []byte) []byte {
 	var out bytes.Buffer
 	fence, first := "", false
@@ -244,8 +244,8 @@ func codeLine(content []byte) []byte {
 	return out.Bytes()
 }
 
-// opensCode returns what stands before the fence at the end of a text, and its backticks. Nothing follows them but the
-// name of a language. ticks is "" if no fence is there.
+// opensCode returns what stands before the fence at the end of a text in a cell of a table, and its backticks. Nothing
+// follows them but the name of a language. ticks is "" if no fence is there.
 func opensCode(text []byte) (before []byte, ticks string) {
 	end := bytes.LastIndex(text, []byte("```"))
 	if end < 0 || bytes.ContainsAny(text[end:], " \t\n") {
@@ -258,7 +258,7 @@ func opensCode(text []byte) (before []byte, ticks string) {
 	return text[:begin], string(text[begin : end+3])
 }
 
-// span reads colspan or rowspan, at least 1 and at most limit. What is no number counts as 1.
+// span reads colspan or rowspan of a cell of a table, at least 1 and at most limit. What is no number counts as 1.
 func span(n *html.Node, key string, limit int) int {
 	v, err := strconv.Atoi(strings.TrimSpace(dom.Attr(n, key)))
 	if err != nil {

@@ -257,7 +257,8 @@ func codeText(n *html.Node) string {
 	return trimCode(b.String())
 }
 
-// unselectable reports whether n's text is kept out of what a reader copies. Line numbers and prompts are kept out so.
+// unselectable reports whether n's text, in a block of code, is kept out of what a reader copies. Line numbers and
+// prompts are kept out so.
 func unselectable(n *html.Node) bool {
 	return dom.HasClass(n, "select-none", "unselectable") || strings.Contains(dom.Attr(n, "style"), "user-select:none") ||
 		strings.Contains(dom.Attr(n, "style"), "user-select: none")

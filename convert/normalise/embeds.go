@@ -154,8 +154,8 @@ func embedded(address, name string) *html.Node {
 // lists of keywords.
 const longestTitle = 100
 
-// titleOf returns what a page calls a frame, a film, an object or an area, by title or aria-label, or "". Longer names
-// than longestTitle are left out.
+// titleOf returns what a page calls what it embeds, a frame, a film, an object or an area, by title or aria-label, or
+// "". Longer names than longestTitle are left out.
 func titleOf(n *html.Node) string {
 	for _, key := range [...]string{"title", "aria-label"} {
 		if title, _ := chars.Visible(chars.OneLine(dom.Attr(n, key))); title != "" && len(title) <= longestTitle {

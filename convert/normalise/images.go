@@ -177,8 +177,8 @@ func tracker(src string) bool {
 // spacerNames are names of image files that only fill space.
 var spacerNames = chars.Set("clear cleardot spacer space blank pixel transparent trans 1x1 dot shim empty placeholder")
 
-// spacer reports whether an address names a file that only fills space. Only formats in which spacers are made are
-// asked.
+// spacer reports whether an address of an image names a file that only fills space. Only formats in which spacers are
+// made are asked.
 func spacer(src string) bool {
 	src, _, _ = strings.Cut(src, "?")
 	name := path.Base(src)

@@ -56,7 +56,8 @@ func UnwrapShadowRoots(body *html.Node, w *hidden.Cleaner) {
 	}
 }
 
-// filled reports whether nodes hold more than white space. A slot with only white space shows its own content.
+// filled reports whether nodes hold more than white space. A slot of a shadow root with only white space shows its own
+// content.
 func filled(nodes []*html.Node) bool {
 	return slices.ContainsFunc(nodes, func(n *html.Node) bool {
 		return n.Type == html.ElementNode || n.Type == html.TextNode && !chars.Blank(n.Data)

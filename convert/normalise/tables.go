@@ -108,7 +108,8 @@ func layout(n *html.Node) bool {
 	}) != nil
 }
 
-// rowHeading returns the heading of a row that has no other text, or nil. The heading may stand in any of its cells.
+// rowHeading returns the heading of a row of a table that has no other text, or nil. The heading may stand in any of
+// its cells.
 func rowHeading(row *html.Node) *html.Node {
 	var found *html.Node
 	for c := row.FirstChild; c != nil; c = c.NextSibling {

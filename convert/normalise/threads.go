@@ -125,8 +125,8 @@ func markThread(parent *html.Node, indented []reply) {
 	}
 }
 
-// saysComment reports whether n has a name or parts that a comment has. It looks at 60 nodes: the author and the time
-// stand at the beginning.
+// saysComment reports whether n has a name or parts that a comment of a thread has. It looks at 60 nodes: the author
+// and the time stand at the beginning.
 func saysComment(n *html.Node) bool {
 	const most = 60
 	steps := 0
@@ -141,9 +141,9 @@ func saysComment(n *html.Node) bool {
 	return dom.Named(n, commentParts)
 }
 
-// indent returns what kind of indent n is or has, and its size; an empty kind without one. The kind keeps indents of
-// different origin apart: "style", "class", "image", "cell", or the name of an attribute. An image must be flat and a
-// cell empty to be one.
+// indent returns what kind of indent n, which may be a comment of a thread, is or has, and its size; an empty kind
+// without one. The kind keeps indents of different origin apart: "style", "class", "image", "cell", or the name of an
+// attribute. An image must be flat and a cell empty to be one.
 func indent(n *html.Node) (kind string, size float64) {
 	if n.Type != html.ElementNode || len(n.Attr) == 0 || dom.IsHeading(n) {
 		return "", 0

@@ -39,7 +39,8 @@ func (l letters) over(m letters) letters {
 	return letters{cmp.Or(l.color, m.color), cmp.Or(l.size, m.size), cmp.Or(l.opacity, m.opacity)}
 }
 
-// background reads what properties say of what stands behind the text. A color goes before none.
+// background reads what properties of a style of OpenDocument say of what stands behind the text. A color goes before
+// none.
 func (s *style) background(t xml.StartElement) {
 	switch c := xmlread.Attr(t, "background-color"); {
 	case rgb(c) != "":

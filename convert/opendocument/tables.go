@@ -214,7 +214,7 @@ func (r *odfReader) endCell() {
 	r.repeat(begin, seen)
 }
 
-// blank reports whether the content of a cell is empty paragraphs. Such a cell is empty.
+// blank reports whether the content of a cell of an OpenDocument table is empty paragraphs. Such a cell is empty.
 func blank(content []byte) bool {
 	for len(content) > 0 {
 		rest, ok := bytes.CutPrefix(content, []byte("<p>"))

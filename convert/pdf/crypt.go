@@ -144,8 +144,8 @@ func rc4Text(key, data []byte) []byte {
 	return out
 }
 
-// hardenedHash is the hash of revision 6 for the empty password (ISO 32000-2, algorithm 2.B). It is made slow on
-// purpose: 64 rounds and more of AES over 64 repetitions. It is computed twice for a file.
+// hardenedHash is the hash of encryption of revision 6 for the empty password (ISO 32000-2, algorithm 2.B). It is made
+// slow on purpose: 64 rounds and more of AES over 64 repetitions. It is computed twice for a file.
 func hardenedHash(salt []byte) []byte {
 	first := sha256.Sum256(salt)
 	k := first[:]

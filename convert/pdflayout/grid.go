@@ -138,7 +138,7 @@ func (g *grid) line(page, column int) *line {
 	return l
 }
 
-// cellTexts returns the text of a table's cells. Lines of a cell are joined as those of a paragraph are, hyphens and
+// cellTexts returns the text of a grid's cells. Lines of a cell are joined as those of a paragraph are, hyphens and
 // all.
 func (b *builder) cellTexts(table [][][]*line) (rows [][]string) {
 	for _, row := range table {
@@ -159,7 +159,7 @@ func (b *builder) cellTexts(table [][][]*line) (rows [][]string) {
 	return rows
 }
 
-// mergedStrips makes one strip, a column of cells, of those that overlap. strips are sorted in place. What is left are
+// mergedStrips makes one strip, a column of a grid, of those that overlap. strips are sorted in place. What is left are
 // the columns of a table.
 func mergedStrips(strips []gutter) (out []gutter) {
 	slices.SortFunc(strips, func(a, b gutter) int { return cmp.Compare(a.x0, b.x0) })

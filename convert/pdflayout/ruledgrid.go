@@ -54,8 +54,8 @@ func ruledGrids(words []word, rules []pdf.Rule, height float32) (grids []*grid, 
 	return grids, members
 }
 
-// joinedRules makes one rule of those that continue each other. Programs draw the line of a row as one piece for each
-// cell. level says which way they run.
+// joinedRules makes one rule of those drawn on a page of a PDF that continue each other. Programs draw the line of a
+// row as one piece for each cell. level says which way they run.
 func joinedRules(list []pdf.Rule, level bool) []pdf.Rule {
 	along := func(r *pdf.Rule) (from, to *float32, across float32) {
 		if level {
@@ -83,8 +83,8 @@ func joinedRules(list []pdf.Rule, level bool) []pdf.Rule {
 	return out
 }
 
-// connected returns the groups of rules that meet, each of which may be a grid. Groups of fewer than five rules enclose
-// no table of several cells. Time grows with the square of the rules, of which maxGridRules allows 2,000.
+// connected returns the groups of drawn rules that meet, each of which may be a grid. Groups of fewer than five rules
+// enclose no table of several cells. Time grows with the square of the rules, of which maxGridRules allows 2,000.
 func connected(level, upright []pdf.Rule) [][]pdf.Rule {
 	all := slices.Concat(level, upright)
 	group := make([]int, len(all))
@@ -124,8 +124,8 @@ func connected(level, upright []pdf.Rule) [][]pdf.Rule {
 	return out
 }
 
-// places returns the different places of rules in list, the smallest first. Those near each other are one. list is
-// sorted in place.
+// places returns the different places of drawn rules in list, the smallest first. Those near each other are one. list
+// is sorted in place.
 func places(list []float32) []float32 {
 	slices.Sort(list)
 	var out []float32
@@ -210,9 +210,9 @@ func cellGrid(words []word, taken []bool, rules []pdf.Rule) (*grid, []int) {
 	return g.checked(), of
 }
 
-// alike returns, for tables without upright rules, the groups of level rules that lie below one another and are of one
-// length, the highest first. They may be those of a table with rules above, below and between its rows. Rules of less
-// than 60 points are underlines.
+// alike returns, for tables without upright rules, the groups of drawn rules that are level, lie below one another and
+// are of one length, the highest first. They may be those of a table with rules above, below and between its rows.
+// Rules of less than 60 points are underlines.
 func alike(level []pdf.Rule) [][]pdf.Rule {
 	level = slices.Clone(level)
 	slices.SortStableFunc(level, func(a, b pdf.Rule) int { return cmp.Compare(b.Y0, a.Y0) })
@@ -257,7 +257,7 @@ func cellEnds(rules, pieces []pdf.Rule) (ends []float32) {
 	return places(list)
 }
 
-// between returns the strips between the ends of rules. They are the columns of a table between from and to.
+// between returns the strips between the ends of drawn rules. They are the columns of a table between from and to.
 func between(from, to float32, ends []float32) (strips []gutter) {
 	for _, x := range append(slices.Clone(ends), to) {
 		strips = append(strips, gutter{from, x})

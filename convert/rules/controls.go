@@ -39,7 +39,7 @@ func control(a *html.Node) bool {
 	return false
 }
 
-// toRepository reports whether an address is one of a file in a repository, as forges write it.
+// toRepository reports whether an address in documentation is one of a file in a repository, as forges write it.
 func toRepository(href string) bool {
 	return strings.Contains(href, "/edit/") || strings.Contains(href, "/blob/") || strings.Contains(href, "/tree/")
 }

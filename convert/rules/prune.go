@@ -268,7 +268,7 @@ var manualKeeps = dom.Names(`comments comment-list comments-area disqus respond 
 // weakNames may mean layout. They count only for elements that are small or mostly links.
 var weakNames = dom.Names(`left-col right-col foot promo popular overlay widget side-col drawer modal`)
 
-// badName reports whether a class or the id of n says that it is no content on a page of this kind.
+// badName reports whether a class or the id of n says that it is no content on a page of this kind, and may be pruned.
 func badName(n *html.Node, kind PageType) bool {
 	if dom.Named(n, badNames) {
 		return true
@@ -282,7 +282,8 @@ func badName(n *html.Node, kind PageType) bool {
 	return !dom.Is(n, atom.Span, atom.P) && dom.Named(n, forumKeeps)
 }
 
-// weakName reports whether a class or the id of n may only mean its place on the page.
+// weakName reports whether a class or the id of n may only mean its place on the page, so that pruning leaves n if it
+// holds much of the text.
 func weakName(n *html.Node) bool { return dom.Named(n, weakNames) }
 
 // sideColumn reports whether n is a column of links before the column that has the text. A list of links below the

@@ -65,8 +65,8 @@ func turnsPages(n *html.Node) bool {
 	return turns >= 2 && others <= turns
 }
 
-// linkName returns the text of a link, or else the alternative text of its image, as [chars.Fold] does. Arrows are
-// often pictures.
+// linkName returns the text of a link, which may turn to another page, or else the alternative text of its image, as
+// [chars.Fold] does. Arrows are often pictures.
 func linkName(a *html.Node) string {
 	text := chars.Fold(dom.Text(a))
 	if img := dom.Find(a, func(d *html.Node) bool { return dom.Is(d, atom.Img) }); text == "" && img != nil {

@@ -194,7 +194,8 @@ func inMachinery(content []byte, marks []string) string {
 	}
 }
 
-// textWithoutTags returns the text of a response that its reader sees, as far as tags and inline styles say.
+// textWithoutTags returns the text of a response, which may be a bot wall, that its reader sees, as far as tags and
+// inline styles say.
 func textWithoutTags(content []byte) string {
 	var b strings.Builder
 	hidden.WriteText(&b, html.NewTokenizer(bytes.NewReader(content)))

@@ -23,7 +23,7 @@ func FirstIn(phrases []string, text string) string {
 	return ""
 }
 
-// wordAt reports whether the n bytes at i are whole words in s. So "404" is not found in "40404".
+// wordAt reports whether the phrase of n bytes at i is whole words in s. So "404" is not found in "40404".
 func wordAt(s string, i, n int) bool {
 	alnum := func(c byte) bool { return c >= '0' && c <= '9' || chars.Letter(c) }
 	return (i == 0 || !alnum(s[i-1])) && (i+n == len(s) || !alnum(s[i+n]))

@@ -13,7 +13,8 @@ import (
 	"github.com/readthru/readthru/internal/lazy"
 )
 
-// NewDecoder returns a decoder that tolerates errors and knows only the entities of XML itself. Its input is UTF-8.
+// NewDecoder returns a decoder of XML that tolerates errors and knows only the entities of XML itself. Its input is
+// UTF-8.
 func NewDecoder(r io.Reader) *xml.Decoder {
 	dec := xml.NewDecoder(r)
 	dec.Strict = false
@@ -21,8 +22,8 @@ func NewDecoder(r io.Reader) *xml.Decoder {
 	return dec
 }
 
-// Root returns the local name of a text's outermost element, "" if there is none in its first 64 KiB. It tells feeds,
-// sitemaps and drawings apart.
+// Root returns the local name of the outermost element of an XML text, "" if there is none in its first 64 KiB. It
+// tells feeds, sitemaps and drawings apart.
 func Root(text string) string {
 	dec := NewDecoder(strings.NewReader(text[:min(len(text), 64<<10)]))
 	for {
@@ -36,7 +37,7 @@ func Root(text string) string {
 	}
 }
 
-// Shallow reports whether no element of a text nests deeper than a page's may: parsers that follow elements by
+// Shallow reports whether no element of an XML text nests deeper than a page's may: parsers that follow elements by
 // recursion are kept from depths that would end the process. It reads as they do: what looks like a tag may stand in a
 // comment or in quotes.
 func Shallow(ctx context.Context, text string) bool {
@@ -59,7 +60,7 @@ func Shallow(ctx context.Context, text string) bool {
 	}
 }
 
-// Attr returns the value of an attribute by its local name, "" when t has none. Namespaces do not count.
+// Attr returns the value of an attribute in XML by its local name, "" when t has none. Namespaces do not count.
 func Attr(t xml.StartElement, name string) string {
 	for _, a := range t.Attr {
 		if a.Name.Local == name {
