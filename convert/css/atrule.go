@@ -1,8 +1,6 @@
 package css
 
-import (
-	"strings"
-)
+import "strings"
 
 // at reads the at-rule of a style sheet that begins with the @ at i, and returns the offset behind it. What a condition
 // excludes is passed over unread, blocks of unknown at-rules, too: they hold no rules about elements. c is what stands

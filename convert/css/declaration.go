@@ -1,8 +1,6 @@
 package css
 
-import (
-	"strings"
-)
+import "strings"
 
 // declaration is one property with its value. It is what readDeclaration makes of the text of one declaration, already
 // expanded: of "margin: 0" there are four.

@@ -1,8 +1,6 @@
 package css
 
-import (
-	"strings"
-)
+import "strings"
 
 // windows is a set of the kinds of windows in which a rule holds. Text that is seen in one of them has a reader. A rule
 // with no window in its set is not read.

@@ -1,8 +1,6 @@
 package pdf
 
-import (
-	"math"
-)
+import "math"
 
 // matrix is a transformation: x' = a·x + c·y + e, y' = b·x + d·y + f. It is written as in §8.3.4: six numbers, the
 // last two of which shift.

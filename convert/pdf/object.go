@@ -1,8 +1,6 @@
 package pdf
 
-import (
-	"strconv"
-)
+import "strconv"
 
 // The kinds of objects (ISO 32000-1 §7.3): nil, bool, float64 for numbers, string, name, []any, dict, *stream and ref;
 // operators and other bare words are of type word.

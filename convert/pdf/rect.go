@@ -1,8 +1,6 @@
 package pdf
 
-import (
-	"math"
-)
+import "math"
 
 // area returns the area of the box.
 func (a rect) area() float64 { return max(a.x1-a.x0, 0) * max(a.y1-a.y0, 0) }

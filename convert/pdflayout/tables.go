@@ -1,8 +1,6 @@
 package pdflayout
 
-import (
-	"strings"
-)
+import "strings"
 
 // tableAt returns how many lines of a page, from the first on, are a table without rules: rows of several cells, with
 // lines of one cell that fill cells of the row above. It is 0 for fewer than three rows, for lines that dots lead over,

@@ -1,8 +1,6 @@
 package pptx
 
-import (
-	"slices"
-)
+import "slices"
 
 // position is where a shape of a slide stands (§20.1.7.6), and of a group also the box that its own coordinates name.
 // Lengths are in EMU. set says that the place is stated: placeholders mostly take it from the layout.
