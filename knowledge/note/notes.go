@@ -2,17 +2,20 @@ package note
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/readthru/readthru/knowledge/annotation"
 	"github.com/readthru/readthru/knowledge/archive"
+	"github.com/readthru/readthru/knowledge/statement"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -145,4 +148,84 @@ func (s *Store) Delete(e End) (bool, error) {
 		changes = append(changes, store.Change{Key: notedKey(u) + string(e[1:]), Gone: true})
 	}
 	return true, s.records.Apply(changes...)
+}
+
+// notedKey begins the keys of the notes about a page.
+func notedKey(normalisedURL string) string {
+	sum := sha256.Sum256([]byte(normalisedURL))
+	return notedPrefix + string(sum[:16])
+}
+
+// link brings the pages and subjects that a note names into order, and adds the pages that its text names.
+func (n *Note) link() error {
+	var pages []string
+	for _, raw := range n.Pages {
+		u, err := page.Parse(raw)
+		if err != nil {
+			return fmt.Errorf("page of a note: %w: %w", err, archive.ErrInvalid)
+		}
+		if page.HasSecret(u) {
+			return fmt.Errorf("page of a note: its URL carries a credential: %w", archive.ErrInvalid)
+		}
+		if normal := page.Normalize(u); !slices.Contains(pages, normal) {
+			pages = append(pages, normal)
+		}
+	}
+	if len(pages) > maxNotePages {
+		return fmt.Errorf("note about %d pages, at most %d allowed: %w", len(pages), maxNotePages, archive.ErrInvalid)
+	}
+	for _, d := range page.Detect(n.Text) {
+		u, err := page.Parse(d.URL)
+		if err != nil || page.HasSecret(u) || len(pages) == maxNotePages {
+			continue
+		}
+		if normal := page.Normalize(u); !slices.Contains(pages, normal) {
+			pages = append(pages, normal)
+		}
+	}
+	n.Pages = pages
+	if len(n.Subjects) > maxNoteSubjects {
+		return fmt.Errorf("note with %d subjects, at most %d allowed: %w", len(n.Subjects), maxNoteSubjects,
+			archive.ErrInvalid)
+	}
+	var subjects statement.List
+	for _, s := range n.Subjects {
+		subjects.Add(s)
+	}
+	n.Subjects = subjects.Items
+	return nil
+}
+
+// About calls f for the notes about a page, oldest first, from an id on, until f returns false.
+func (s *Store) About(normalisedURL, from string, f func(e End) bool) {
+	prefix := notedKey(normalisedURL)
+	s.records.Keys(prefix, prefix+from, func(key string) bool { return f("n" + End(key[len(prefix):])) })
+}
+
+// IsAbout reports whether a note is about a page.
+func (s *Store) IsAbout(e End, normalisedURL string) bool {
+	_, err := s.records.Get(notedKey(normalisedURL) + string(e[1:]))
+	return err == nil
+}
+
+// RemoveSecrets takes secret URLs off the pages that notes are about. What a note itself says stays.
+func (s *Store) RemoveSecrets() (err error) {
+	s.records.Walk(Prefix, "", func(key string, value []byte) bool {
+		var n Note
+		if json.Unmarshal(value, &n) != nil || !slices.ContainsFunc(n.Pages, page.HasSecretString) {
+			return true
+		}
+		var changes []store.Change
+		for _, u := range n.Pages {
+			if page.HasSecretString(u) {
+				changes = append(changes, store.Change{Key: notedKey(u) + key[len(Prefix):], Gone: true})
+			}
+		}
+		n.Pages = slices.DeleteFunc(n.Pages, page.HasSecretString)
+		if value, err = json.Marshal(n); err == nil {
+			err = s.records.Apply(append(changes, store.Change{Key: key, Value: value})...)
+		}
+		return err == nil
+	})
+	return err
 }

@@ -3,6 +3,6 @@
 // documents.
 //
 // [New] makes a [Scorer] for a query over a view of the segments; [Scorer.Rank] goes through these one after the other
-// and returns the best passages, [Scorer.Explain] says how a score came about. score.go has the loops, ranking.go the
+// and returns the best passages, [Scorer.Explain] says how a score came about. score.go has the loops, bm25.go the
 // constants; prune.go leaves out what cannot matter.
 package rank

@@ -4,7 +4,46 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+	"golang.org/x/text/unicode/norm"
 )
+
+// Stem returns the term a surface form is indexed under: without accents and, when it is a word in letters, without the
+// ending that its script lets one know: an English one of a word in Latin letters, a Russian one of a word in Cyrillic,
+// the particles of a Korean word, and article, conjunction and ending of an Arabic one.
+func Stem(surface string) string {
+	word := surface
+	letters := true
+	for i := 0; i < len(word); i++ {
+		if word[i] >= utf8.RuneSelf {
+			word = withoutAccents(stemByScript(word))
+			break
+		}
+	}
+	for i := 0; i < len(word); i++ {
+		if c := word[i]; c < 'a' || c > 'z' {
+			letters = false
+			break
+		}
+	}
+	if !letters || len(word) < 3 {
+		return word
+	}
+	return english.Stem(word, false)
+}
+
+// withoutAccents returns a word without accents: the combining marks before U+0900 go, as those of Latin, Greek,
+// Cyrillic, Hebrew and Arabic letters. Those of later blocks stay: in the scripts of India they are letters.
+func withoutAccents(s string) string {
+	var b strings.Builder
+	for _, r := range norm.NFD.String(s) {
+		if !unicode.Is(unicode.Mn, r) || r >= 0x0900 { // marks of other scripts are letters
+			b.WriteRune(r)
+		}
+	}
+	return norm.NFC.String(b.String())
+}
 
 // stemByScript returns a word without what its script shows to be an ending. Words of other scripts, and those with
 // letters of several, stay as they are.

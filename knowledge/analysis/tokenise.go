@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kljensen/snowball/english"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -331,42 +330,6 @@ func (t *tokeniser) pairs(i int) int {
 	t.pos++
 	t.last = i
 	return i
-}
-
-// Stem returns the term a surface form is indexed under: without accents and, when it is a word in letters, without the
-// ending that its script lets one know: an English one of a word in Latin letters, a Russian one of a word in Cyrillic,
-// the particles of a Korean word, and article, conjunction and ending of an Arabic one.
-func Stem(surface string) string {
-	word := surface
-	letters := true
-	for i := 0; i < len(word); i++ {
-		if word[i] >= utf8.RuneSelf {
-			word = withoutAccents(stemByScript(word))
-			break
-		}
-	}
-	for i := 0; i < len(word); i++ {
-		if c := word[i]; c < 'a' || c > 'z' {
-			letters = false
-			break
-		}
-	}
-	if !letters || len(word) < 3 {
-		return word
-	}
-	return english.Stem(word, false)
-}
-
-// withoutAccents returns a word without accents: the combining marks before U+0900 go, as those of Latin, Greek,
-// Cyrillic, Hebrew and Arabic letters. Those of later blocks stay: in the scripts of India they are letters.
-func withoutAccents(s string) string {
-	var b strings.Builder
-	for _, r := range norm.NFD.String(s) {
-		if !unicode.Is(unicode.Mn, r) || r >= 0x0900 { // marks of other scripts are letters
-			b.WriteRune(r)
-		}
-	}
-	return norm.NFC.String(b.String())
 }
 
 // StopWords are words that a query leaves out when it has others: Lucene's list for English.
