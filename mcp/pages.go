@@ -7,7 +7,6 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/internal/clip"
-	"github.com/readthru/readthru/page"
 
 	"github.com/readthru/readthru/knowledge/outline"
 )
@@ -73,26 +72,6 @@ func runPage(ctx context.Context, c *call) (*result, error) {
 	head := fmt.Sprintf("%s\n%s\ndoc %s, read %s\n\n", orURL(clip.Line(p.Title, 300), p.URL), p.URL, p.Doc,
 		day(p.FetchedAt))
 	return &result{text: head + said, about: about}, nil
-}
-
-// detectTool is the tool detect_urls. It is for clients that hand a user's message to it before they decide what to
-// fetch.
-func detectTool() tool {
-	return tool{
-		name: "detect_urls", title: "Find URLs",
-		about:  "Lists the URLs in a text with their kinds.",
-		params: []param{{name: "text", kind: text, required: true, aliases: "content message input"}, cursorParam},
-		shape:  "urls array, next_cursor string",
-		run: func(ctx context.Context, c *call) (*result, error) {
-			found, err := c.client.Detect(ctx, c.args.text("text"))
-			if err != nil {
-				return nil, err
-			}
-			return take(c, found.URLs, "urls", "No URLs in the text.", func(_ int, d page.Detected) (string, any) {
-				return fmt.Sprintf("- %s (%s, %s)\n", d.URL, d.Type, d.Display), d
-			})
-		},
-	}
 }
 
 // outlineTool is the tool outline. A fragment that it lists is a value of the parameter section of fetch and get_page.
