@@ -5,7 +5,6 @@
 package media
 
 import (
-	"bytes"
 	"mime"
 	"net/http"
 	"path"
@@ -95,11 +94,4 @@ func Disguised(content []byte) bool {
 	return slices.ContainsFunc([]string{"<!doctype", "<html", "<?xml"}, func(begin string) bool {
 		return strings.HasPrefix(s, begin)
 	})
-}
-
-// NoText reports whether content is not text: it contains a NUL and does not begin with a byte order mark of UTF-16,
-// where every second byte of English is one.
-func NoText(content []byte) bool {
-	return bytes.IndexByte(content, 0) >= 0 && !bytes.HasPrefix(content, []byte("\xff\xfe")) &&
-		!bytes.HasPrefix(content, []byte("\xfe\xff"))
 }
