@@ -234,3 +234,28 @@ func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 // IsPunctuation reports whether a backslash before c is an escape.
 func IsPunctuation(c byte) bool { return c > ' ' && c < 0x7f && !isLetter(c) && !isDigit(c) }
+
+// TagLength returns the length of the HTML tag or comment that a text begins with; 0 when it begins with none.
+func TagLength(text []byte) int {
+	if n := tagEnd(text); n > 0 {
+		return n
+	}
+	return comment(text)
+}
+
+// comment returns the length of the comment, declaration or processing instruction that a text begins with; 0 for none.
+func comment(text []byte) int {
+	for _, form := range [...]struct{ start, end string }{
+		{"<!-->", ""}, {"<!--->", ""}, {"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}, {"<!", ">"},
+	} {
+		if !bytes.HasPrefix(text, []byte(form.start)) || form.start == "<!" && (len(text) < 3 || !isLetter(text[2])) {
+			continue
+		}
+		n := bytes.Index(text[len(form.start):min(len(text), maxMark)], []byte(form.end))
+		if n < 0 {
+			return 0
+		}
+		return len(form.start) + n + len(form.end)
+	}
+	return 0
+}

@@ -478,3 +478,95 @@ func bareURL(text []byte, at int) int {
 	}
 	return at + end
 }
+
+// LinkText returns the text of the link or image that a text begins with, [text](target) or [text][name], and how many
+// bytes it takes; 0 when it begins with none.
+func LinkText(md []byte) (text []byte, n int) {
+	md = md[:min(len(md), maxMark)]
+	image := 0
+	if md[0] == '!' {
+		image, md = 1, md[1:]
+	}
+	if len(md) == 0 || md[0] != '[' || bytes.IndexByte(md, ']') < 0 {
+		return nil, 0
+	}
+	end := matching(md, '[', ']')
+	if end < 0 || end+1 >= len(md) {
+		return nil, 0
+	}
+	after := -1
+	switch rest := md[end+1:]; rest[0] {
+	case '(':
+		after = matching(rest, '(', ')')
+	case '[':
+		after = matching(rest, '[', ']')
+	}
+	if after < 0 {
+		return nil, 0
+	}
+	return md[1:end], image + end + 1 + after + 1
+}
+
+// matching returns where the bracket closes that a text begins with, escapes and nested ones skipped; -1 when it does
+// not.
+func matching(md []byte, open, closing byte) int {
+	depth := 0
+	for i := 0; i < len(md); i++ {
+		switch md[i] {
+		case '\\':
+			i++
+		case open:
+			depth++
+		case closing:
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// address returns the URL or mail address between < and > that a text begins with; nil when it begins with none.
+func address(text []byte) []byte {
+	at := 1
+	for at < len(text) && at < maxMark && text[at] > ' ' && text[at] != '<' && text[at] != '>' {
+		at++
+	}
+	if at < 3 || at == len(text) || text[at] != '>' || !isLetter(text[1]) && !isDigit(text[1]) {
+		return nil
+	}
+	inner := text[1:at]
+	scheme := 0
+	for scheme < len(inner) && (isLetter(inner[scheme]) || isDigit(inner[scheme]) ||
+		bytes.IndexByte([]byte("+.-"), inner[scheme]) >= 0) {
+		scheme++
+	}
+	if scheme >= 2 && scheme <= 32 && scheme < len(inner) && inner[scheme] == ':' && isLetter(inner[0]) || isMail(inner) {
+		return inner
+	}
+	return nil
+}
+
+// isMail reports whether a text is a mail address.
+func isMail(text []byte) bool {
+	user, host, ok := bytes.Cut(text, []byte("@"))
+	if !ok || len(user) == 0 {
+		return false
+	}
+	for _, c := range user {
+		if !isLetter(c) && !isDigit(c) && bytes.IndexByte([]byte(".!#$%&'*+/=?^_`{|}~-"), c) < 0 {
+			return false
+		}
+	}
+	for label := range bytes.SplitSeq(host, []byte(".")) {
+		if len(label) == 0 || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for _, c := range label {
+			if !isLetter(c) && !isDigit(c) && c != '-' {
+				return false
+			}
+		}
+	}
+	return true
+}
