@@ -118,7 +118,7 @@ func (s *Store) DeletePrefixResponses(prefix string) (int, error) {
 	}, nil)
 }
 
-// ClearResponses removes all stored responses, and returns how many.
+// ClearResponses deletes all stored responses, and returns how many.
 func (s *Store) ClearResponses() (int, error) {
 	if err := s.notePurge(PurgeAll, ""); err != nil {
 		return 0, err
@@ -140,7 +140,7 @@ func (s *Store) DeletePageRenditions(k page.Key) (int, error) {
 	return s.deleteRenditions(keys.PageRenditions(k))
 }
 
-// ClearPageRenditions removes all renditions kept by page, and returns how many.
+// ClearPageRenditions deletes all renditions kept by page, and returns how many.
 func (s *Store) ClearPageRenditions() (int, error) { return s.deleteRenditions("rp/") }
 
 // deleteRenditions deletes the renditions whose keys begin with a prefix, each in a transaction of its own, so that

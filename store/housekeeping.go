@@ -71,8 +71,8 @@ func (s *Store) housekeep(ctx context.Context) {
 	}
 }
 
-// count waits to be woken; then it writes counters, at most once in foldFor. It has a goroutine of its own because it
-// reads those of new pages from the disk, and visits must not wait for that.
+// count waits to be woken by the housekeeper; then it writes counters, at most once in foldFor. It has a goroutine of
+// its own because it reads those of new pages from the disk, and visits must not wait for that.
 func (s *Store) count(ctx context.Context) {
 	for {
 		select {
@@ -91,9 +91,9 @@ func (s *Store) count(ctx context.Context) {
 	}
 }
 
-// reclaim waits to be woken; then it writes the uses of responses, deletes bodies without references and evicts
-// responses over the quota. It has a goroutine of its own because it waits for the disk, and nothing else must wait for
-// it.
+// reclaim waits to be woken by the housekeeper; then it writes the uses of responses, deletes bodies without references
+// and evicts responses over the quota. It has a goroutine of its own because it waits for the disk, and nothing else
+// must wait for it.
 func (s *Store) reclaim(ctx context.Context) {
 	for {
 		select {
@@ -109,8 +109,8 @@ func (s *Store) reclaim(ctx context.Context) {
 	}
 }
 
-// releaseMemory returns unused memory to the system if the process holds much. The runtime returns memory only when it
-// allocates, so an idle process would hold the most that it ever used.
+// releaseMemory returns, when the housekeeper finds nothing to do, unused memory to the system if the process holds
+// much. The runtime returns memory only when it allocates, so an idle process would hold the most that it ever used.
 func releaseMemory() {
 	held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(held)

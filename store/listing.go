@@ -34,8 +34,9 @@ type PageQuery struct {
 	Look int
 }
 
-// Pages returns pages, and a cursor for the next call, which is empty after the last page. Recent pages of all hosts
-// come from an index; other lists are made by reading every page that could be in them, unless that is more than Look.
+// Pages returns a listing of pages, and a cursor for the next call, which is empty after the last page. Recent pages of
+// all hosts come from an index; other lists are made by reading every page that could be in them, unless that is more
+// than Look.
 func (s *Store) Pages(q PageQuery) (pages []*page.Page, next string, err error) {
 	switch q.Sort {
 	case "", "recent", "visits", "url", "tokens", "saved":
@@ -51,7 +52,8 @@ func (s *Store) Pages(q PageQuery) (pages []*page.Page, next string, err error) 
 	return s.sortedPages(q)
 }
 
-// hasManyPages reports whether a host has more pages than a call looks at. A list that began so goes on so.
+// hasManyPages reports whether a host has more pages than a call of a listing looks at. A list that began so goes on
+// so.
 func (s *Store) hasManyPages(q PageQuery) bool {
 	if q.Look == 0 {
 		return false
@@ -70,9 +72,9 @@ func (s *Store) hasManyPages(q PageQuery) bool {
 	return n > q.Look
 }
 
-// PageKeys returns at most limit keys of pages in ascending order, beginning with from. It is the way to see every
-// page once, whatever is stored or visited meanwhile. It may leave out a page that is stored during the walk: the
-// change log has that page.
+// PageKeys lists at most limit keys of pages in ascending order, beginning with from. It is the way to see every page
+// once, whatever is stored or visited meanwhile. It may leave out a page that is stored during the walk: the change log
+// has that page.
 func (s *Store) PageKeys(from page.Key, limit int) (list []page.Key) {
 	s.kv.Walk(kv.Scan{Prefix: "p/", From: keys.Page(from), Keys: true}, func(key string, _ []byte) bool {
 		list = append(list, page.Key([]byte(key[len("p/"):])))

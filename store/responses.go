@@ -307,7 +307,7 @@ func (s *Store) UseLater(r *Response) *Body {
 	return s.Later(r)
 }
 
-// Touch notes a use of a URI, for eviction. Batched, at most once an hour reaches the disk.
+// Touch notes a use of a URI's stored responses, for eviction. Batched, at most once an hour reaches the disk.
 func (s *Store) Touch(uri string) {
 	if s.uses.note(keys.URIOf(uri), keys.Hour(time.Now())) {
 		s.wakeHousekeeper()
@@ -417,7 +417,7 @@ func (v *variants) encode() []byte {
 	return e
 }
 
-// decodeVariants reads the record of a URI, and reports whether it is whole.
+// decodeVariants reads the record of a URI, the list of its stored responses, and reports whether it is whole.
 func decodeVariants(b []byte) (v variants, ok bool) {
 	d := wire.NewDecoder(b)
 	v.URL = d.Text()

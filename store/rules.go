@@ -78,7 +78,7 @@ const maxSiteRecipes = 512 << 10
 // ErrRecipes says that the recipes would take more room than they may.
 var ErrRecipes = errors.New("too many recipes")
 
-// SiteRecipes returns the recipes, those added last first.
+// SiteRecipes returns the site recipes that were added beside the rules, the last first.
 func (s *Store) SiteRecipes() []SiteRecipe { return addedTo[SiteRecipe](s, keys.SiteRecipes) }
 
 // PutSiteRecipes stores recipes before all others, each in the place of one of its name. They are on disk when it

@@ -131,7 +131,7 @@ func (s *Store) AddCounts(now time.Time, c Counts) error {
 	return nil
 }
 
-// number returns which step, counted from 1970, a time is in.
+// number returns which step of the series, counted from 1970, a time is in.
 func number(t time.Time, step Step) int64 { return max(0, t.Unix()/int64(step.Length()/time.Second)) }
 
 // point returns what was counted in the step with a number. It is empty if nothing was counted, or if the slot still

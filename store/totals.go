@@ -10,7 +10,8 @@ import (
 	"github.com/readthru/readthru/store/tally"
 )
 
-// Count adds n to a durable counter (class, id) and returns the new value. It is on disk within a second.
+// Count adds n to a durable counter (class, id), which is no part of the totals, and returns the new value. It is on
+// disk within a second.
 func (s *Store) Count(class, id string, n int64) int64 {
 	value := s.tallies.Increase(keys.NamedTally(class, id), n)
 	s.wakeHousekeeper()

@@ -276,7 +276,7 @@ const (
 // ErrViews says that there are as many views as can be.
 var ErrViews = errors.New("too many views")
 
-// Views returns the views in the order in which they were made.
+// Views returns the views of all users in the order in which they were made.
 func (s *Store) Views() []View { return addedTo[View](s, keys.Views) }
 
 // PutView stores a view after all others, in the place of one of its user's with that name. It is on disk when PutView

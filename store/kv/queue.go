@@ -15,8 +15,8 @@ type pending struct {
 // too large.
 func (k *DB) Apply(batches ...*Batch) error { return k.ApplyReserved(0, batches...) }
 
-// ApplyReserved is Apply for a caller who has reserved room before; the reservation is used up if it succeeds, and
-// stays if it fails.
+// ApplyReserved is Apply for a caller who has reserved room in the queue before; the reservation is used up if it
+// succeeds, and stays if it fails.
 func (k *DB) ApplyReserved(reserved int64, batches ...*Batch) error {
 	var bytes int64
 	must := true
@@ -74,7 +74,7 @@ func (k *DB) Reserve(n int64) error {
 	return nil
 }
 
-// Release gives back what Reserve set apart.
+// Release gives back to the queue what Reserve set apart.
 func (k *DB) Release(n int64) {
 	k.mu.Lock()
 	k.queued -= n

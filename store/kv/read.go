@@ -24,7 +24,7 @@ func (k *DB) enter() bool {
 // leave ends what enter announced.
 func (k *DB) leave() { k.readers.Done() }
 
-// Get returns the value of a key, queued changes included, or ErrNotFound. The value is shared: never change it.
+// Get reads the value of a key, queued changes included, or returns ErrNotFound. The value is shared: never change it.
 func (k *DB) Get(key string) ([]byte, error) {
 	k.mu.RLock()
 	p, ok := k.pending[key]
@@ -96,7 +96,7 @@ func (k *DB) GetIn(b *Batch, key string) ([]byte, error) {
 	return k.Get(key)
 }
 
-// GetJSON decodes the value of a key into v. A value that is no JSON counts as damaged.
+// GetJSON reads the value of a key and decodes it into v. A value that is no JSON counts as damaged.
 func (k *DB) GetJSON(b *Batch, key string, v any) error {
 	value, err := k.GetIn(b, key)
 	if err != nil {
@@ -117,8 +117,8 @@ type Scan struct {
 	Keys   bool   // only keys, no values
 }
 
-// Walk calls f for each key of a scan, in order, until f returns false. It sees what is on disk: callers wait for a
-// barrier first. Values belong to f.
+// Walk reads the records of a scan: it calls f for each key, in order, until f returns false. It sees what is on disk:
+// callers wait for a barrier first. Values belong to f.
 func (k *DB) Walk(sc Scan, f func(key string, value []byte) bool) {
 	if !k.enter() {
 		return

@@ -80,8 +80,8 @@ func (s *shared) settle(ctx context.Context) error {
 	return nil
 }
 
-// View returns what is on disk as of now, or ErrNotFound without a disk or after close. The caller closes it: close of
-// k waits for it.
+// View returns a snapshot of what is on disk as of now, or ErrNotFound without a disk or after close. The caller closes
+// it: close of k waits for it.
 func (k *DB) View() (*View, error) {
 	if !k.enter() {
 		return nil, ErrNotFound

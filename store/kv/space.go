@@ -40,14 +40,15 @@ func nearlyFull(dir string, free, total uint64) string {
 	return fmt.Sprintf("the disk of %s is nearly full: %d MiB free, %d needed", dir, free>>20, freeMark(total)>>20)
 }
 
-// room looks at the disk, and notes whether it is below the mark. A file system that cannot tell counts as having room.
+// room looks at the free space of the disk, and notes whether it is below the mark. A file system that cannot tell
+// counts as having room.
 func (k *DB) room() room {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.roomLocked()
 }
 
-// roomLocked is room for a caller that holds mu. It logs when the state changes.
+// roomLocked is room, which looks at the free space, for a caller that holds mu. It logs when the state changes.
 func (k *DB) roomLocked() room {
 	free, total, err := k.options.Space(k.dir)
 	r := roomForAll

@@ -131,8 +131,8 @@ func (k *DB) drain() {
 	}
 }
 
-// contained does some of the writing: b, or what is queued if b is nil. A panic in it drops the batches at hand, which
-// whoever waits for them learns; the others are written.
+// contained does some of the writer's work: b, or what is queued if b is nil. A panic in it drops the batches at hand,
+// which whoever waits for them learns; the others are written.
 func (k *DB) contained(b *Batch, write func()) {
 	err := fault.Catch("store: write", func() error { write(); return nil })
 	if err == nil {
@@ -177,7 +177,7 @@ func (k *DB) drainOne(b *Batch) {
 	k.syncer.await(waiter{b.barrier, err})
 }
 
-// putAhead commits the batches that are written first.
+// putAhead has the writer commit the batches that are written first.
 func (k *DB) putAhead() {
 	k.mu.Lock()
 	batches := k.ahead
@@ -309,7 +309,8 @@ func (k *DB) commit() {
 	k.commitNow()
 }
 
-// allMust reports whether all batches forget something, and so may be written to a disk that is nearly full.
+// allMust reports whether all batches that the writer has forget something, and so may be written to a disk that is
+// nearly full.
 func allMust(batches []*Batch) bool {
 	for _, b := range batches {
 		if !b.Must {
@@ -351,7 +352,7 @@ func (k *DB) commitNow() {
 	k.failing = ""
 }
 
-// drop gives up batches that cannot be written: what they changed is as it was before.
+// drop has the writer give up batches that cannot be written: what they changed is as it was before.
 func (k *DB) drop(batches []*Batch, why error) {
 	k.Dropped.Add(int64(len(batches)))
 	k.w.durable.Uncertain = true

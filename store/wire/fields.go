@@ -23,7 +23,7 @@ type Fields struct {
 // Packed is a record that has a binary form: Fields reads or writes its fields.
 type Packed interface{ Fields(f Fields) }
 
-// Pack returns a record in its binary form.
+// Pack returns a record in its binary form, which its fields make.
 func Pack(r Packed) []byte {
 	e := make(Encoder, 1, 512)
 	e[0] = PackedForm
@@ -31,7 +31,8 @@ func Pack(r Packed) []byte {
 	return e
 }
 
-// Unmarshal reads a record into v, a pointer, and reports whether it could. The record may be in JSON, or a key alone.
+// Unmarshal reads the fields of a record into v, a pointer, and reports whether it could. The record may be in JSON, or
+// a key alone.
 func Unmarshal(value []byte, v any) bool {
 	if k, ok := v.(*page.Key); ok {
 		return copy(k[:], value) == len(k) && len(value) == len(k)
