@@ -44,7 +44,8 @@ func (k *Knowledge) reannotate(batch []index.Item) error {
 	return k.records.Apply(jobs...)
 }
 
-// withStatements adds to a document's passages the statements of a model about them, which are indexed with them.
+// withStatements adds to a document's passages the statements of a model in their annotations, which are indexed with
+// them.
 func (k *Knowledge) withStatements(d *Document, passages []outline.Passage) []outline.Passage {
 	if !k.described(d.Key) {
 		return passages
@@ -62,7 +63,7 @@ func (k *Knowledge) withStatements(d *Document, passages []outline.Passage) []ou
 	return passages
 }
 
-// saidOf returns the statements of a model about a passage, a line each; empty if there are none.
+// saidOf returns the statements of a model in the annotation of a passage, a line each; empty if there are none.
 func (k *Knowledge) saidOf(key page.Key, hash [16]byte) string {
 	said, err := k.annotator.Of(annotation.Passage{Page: key, Hash: hash})
 	if err != nil {
@@ -71,7 +72,7 @@ func (k *Knowledge) saidOf(key page.Key, hash [16]byte) string {
 	return said.Said()
 }
 
-// withSubjects adds to what a note's author names the subjects that its text was found to be about.
+// withSubjects adds to what a note's author names the subjects that its annotations name.
 func (k *Knowledge) withSubjects(n *Note, e note.End) {
 	var all statement.List
 	for _, s := range n.Subjects {
@@ -85,7 +86,7 @@ func (k *Knowledge) withSubjects(n *Note, e note.End) {
 	n.Subjects = all.Items
 }
 
-// statementWith returns the statement of a passage that has most words of a query, or nothing.
+// statementWith returns the statement in the annotation of a passage that has most words of a query, or nothing.
 func (k *Knowledge) statementWith(passage string, q *query.Parsed) (best string) {
 	key, hash, err := k.resolve(passage)
 	if err != nil {

@@ -119,9 +119,9 @@ func (k *Knowledge) tasks(now bool) (tasks []*task, all bool, err error) {
 	return tasks, all, nil
 }
 
-// do brings the index up to date with tasks, in portions of at most stepDocuments documents, which end with the one
-// that reaches stepBytes of markdown. It calls each, if that is not nil, for every document that it has indexed. The
-// caller holds work.
+// do has the consumer bring the index up to date with tasks, in portions of at most stepDocuments documents, which end
+// with the one that reaches stepBytes of markdown. It calls each, if that is not nil, for every document that it has
+// indexed. The caller holds work.
 func (k *Knowledge) do(ctx context.Context, tasks []*task, each func(*Document)) error {
 	for len(tasks) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -377,7 +377,8 @@ func (k *Knowledge) Describe(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Run indexes new pages and documents until ctx ends, then returns nil. If the index cannot be opened, it only waits.
+// Run consumes the queue: it indexes new pages and documents until ctx ends, then returns nil. If the index cannot be
+// opened, it only waits.
 func (k *Knowledge) Run(ctx context.Context) error {
 	if err := k.await(ctx); err != nil {
 		if ctx.Err() == nil {

@@ -43,7 +43,7 @@ func (g generation) key() string {
 	return string(binary.BigEndian.AppendUint32(g.base[:len(g.base):len(g.base)], g.number))
 }
 
-// generationIn reads what key returned.
+// generationIn reads the generation that key returned.
 func generationIn(key string) (g generation) {
 	copy(g.base[:], key)
 	g.number = binary.BigEndian.Uint32([]byte(key[len(g.base):]))
@@ -55,7 +55,7 @@ const generationLen = len(baseID{}) + 4
 // memberKey returns the key of a document's membership in a generation.
 func memberKey(g generation, k page.Key) string { return memberPrefix + g.key() + string(k[:]) }
 
-// ownerKey returns the key by which the generations of a document are found.
+// ownerKey returns the key by which the generations are found that a document is a member of.
 func ownerKey(g generation, k page.Key) string { return ownerPrefix + string(k[:]) + g.key() }
 
 // member is what k/m/ holds: the document's URL, and the hash of its content when it became a member.

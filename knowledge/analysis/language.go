@@ -144,7 +144,7 @@ const minInflected = 4
 
 // The stemmers are after the light and minimal ones of Savoy (UniNE). They get words without accents.
 
-// lightGerman removes the endings of German plurals and cases, and of comparisons.
+// lightGerman removes the endings that words have in the language German: of plurals and cases, and of comparisons.
 func lightGerman(w string) string {
 	switch {
 	case len(w) > 6 && hasEnding(w, "nen", "ern"):
@@ -163,7 +163,7 @@ func lightGerman(w string) string {
 	return w
 }
 
-// minimalFrench removes the endings of French plurals, genders and infinitives.
+// minimalFrench removes the endings that words have in the language French: of plurals, genders and infinitives.
 func minimalFrench(w string) string {
 	if len(w) < 5 {
 		return w
@@ -181,7 +181,7 @@ func minimalFrench(w string) string {
 	return w
 }
 
-// lightSpanish removes the endings of Spanish plurals and genders.
+// lightSpanish removes the endings that words have in the language Spanish: of plurals and genders.
 func lightSpanish(w string) string {
 	if len(w) < 5 {
 		return w
@@ -199,7 +199,7 @@ func lightSpanish(w string) string {
 	return w
 }
 
-// lightPortuguese removes the endings of Portuguese plurals and genders.
+// lightPortuguese removes the endings that words have in the language Portuguese: of plurals and genders.
 func lightPortuguese(w string) string {
 	if len(w) < 4 {
 		return w
@@ -229,7 +229,7 @@ func lightPortuguese(w string) string {
 	return w
 }
 
-// lightItalian removes the endings of Italian plurals and genders.
+// lightItalian removes the endings that words have in the language Italian: of plurals and genders.
 func lightItalian(w string) string {
 	if len(w) < 5 {
 		return w

@@ -33,8 +33,9 @@ func Stem(surface string) string {
 	return english.Stem(word, false)
 }
 
-// withoutAccents returns a word without accents: the combining marks before U+0900 go, as those of Latin, Greek,
-// Cyrillic, Hebrew and Arabic letters. Those of later blocks stay: in the scripts of India they are letters.
+// withoutAccents returns a word without accents, to be stemmed: the combining marks before U+0900 go, as those of
+// Latin, Greek, Cyrillic, Hebrew and Arabic letters. Those of later blocks stay: in the scripts of India they are
+// letters.
 func withoutAccents(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(s) {
@@ -67,8 +68,8 @@ func stemByScript(word string) string {
 // tatweel widens an Arabic word.
 const tatweel = 'ـ'
 
-// lightRussian returns a Russian word without the endings of its cases, after the light stemmer of Dolamic and Savoy.
-// At least three letters are left.
+// lightRussian stems: it returns a Russian word without the endings of its cases, after the light stemmer of Dolamic
+// and Savoy. At least three letters are left.
 func lightRussian(word string) string {
 	word = strings.ReplaceAll(strings.ReplaceAll(word, "\u0301", ""), "ё", "е") // a stress mark, for learners
 	letters := utf8.RuneCountInString(word)
@@ -131,8 +132,8 @@ var particles = [...]particle{
 	{"만", 0},
 }
 
-// withoutParticles returns a Korean word without the particles at its end, as long as two syllables are left. A noun
-// that ends as a particle does loses that, too, with and without further particles: it stays one term.
+// withoutParticles stems: it returns a Korean word without the particles at its end, as long as two syllables are left.
+// A noun that ends as a particle does loses that, too, with and without further particles: it stays one term.
 func withoutParticles(word string) string {
 	for again := true; again; {
 		again = false
@@ -152,7 +153,8 @@ func withoutParticles(word string) string {
 	return word
 }
 
-// isClosed reports whether a syllable ends in a consonant; with open, one that ends in ㄹ does not count as closed.
+// isClosed reports, to stem Korean words, whether a syllable ends in a consonant; with open, one that ends in ㄹ does
+// not count as closed.
 func isClosed(syllable rune, open bool) bool {
 	const first, last, finals, rieul = 0xAC00, 0xD7A3, 28, 8
 	if syllable < first || syllable > last {
@@ -162,8 +164,8 @@ func isClosed(syllable rune, open bool) bool {
 	return final != 0 && (!open || final != rieul)
 }
 
-// lightArabic returns an Arabic word without article, conjunction and the commonest endings, after the light stemmer of
-// Larkey, Ballesteros and Connell (light10), with its letters in one form.
+// lightArabic stems: it returns an Arabic word without article, conjunction and the commonest endings, after the light
+// stemmer of Larkey, Ballesteros and Connell (light10), with its letters in one form.
 func lightArabic(word string) string {
 	word = arabicForms.Replace(strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {

@@ -75,8 +75,8 @@ var ASCIIWord = func() (set [utf8.RuneSelf]bool) {
 	return set
 }()
 
-// wordRune reports whether a character is a part of words that spaces divide: a letter, digit, mark or underscore, but
-// of no script that is written without spaces.
+// wordRune reports whether a character is a part of tokens, of words that spaces divide: a letter, digit, mark or
+// underscore, but of no script that is written without spaces.
 func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return ASCIIWord[r]
@@ -84,7 +84,7 @@ func wordRune(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r)) && !unspaced(r)
 }
 
-// unspaced reports whether a character belongs to a script whose words are not divided by spaces.
+// unspaced reports, for the tokens, whether a character belongs to a script whose words are not divided by spaces.
 func unspaced(r rune) bool {
 	if r < 0x0E00 {
 		return false

@@ -112,10 +112,10 @@ func (a *Annotation) lookups(p Passage) map[string]string {
 	return keys
 }
 
-// FrameLookup begins the keys of the passages of a frame.
+// FrameLookup begins the keys of the passages whose annotation has a frame.
 func FrameLookup(frame string) string { return framePrefix + frame + "\x00" }
 
-// SubjectLookup begins the keys of the passages about a subject.
+// SubjectLookup begins the keys of the passages whose annotation names a subject.
 func SubjectLookup(subject string) string {
 	return SubjectPrefix + statement.FoldSubject(subject) + "\x00"
 }
@@ -463,8 +463,8 @@ func (a *Annotator) Forget(k page.Key) error {
 	return nil
 }
 
-// Lookup calls f for the passages whose keys begin with prefix, in order from one on, until f returns false. From is
-// what follows the prefix.
+// Lookup calls f for the annotated passages whose keys begin with prefix, in order from one on, until f returns false.
+// From is what follows the prefix.
 func Lookup(r *store.Records, prefix, from string, f func(p Passage) bool) {
 	if from != "" {
 		from = prefix + from

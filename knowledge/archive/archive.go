@@ -80,10 +80,10 @@ var (
 	})
 )
 
-// HeadKey is the key of a document's head.
+// HeadKey is the key of the head of a document in the archive.
 func HeadKey(k page.Key) string { return HeadPrefix + string(k[:]) }
 
-// URLKey is the key under which a document is found by its URL.
+// URLKey is the key under which a document in the archive is found by its URL.
 func URLKey(rawURL string, k page.Key) string { return urlsKey(rawURL) + string(k[:]) }
 
 // urlsKey begins the keys of the documents that have a URL.
@@ -281,8 +281,8 @@ func (a *Archive) Having(name, value string) map[page.Key]struct{} {
 // QueuePrefix begins k/q/<key><nonce>: a document that waits for the index.
 const QueuePrefix = "k/q/"
 
-// Queued returns the change that queues a document. Every request is a record of its own, so that whoever has done one
-// removes no other.
+// Queued returns the change that queues a document, which is in the archive or a page, for the index. Every request is
+// a record of its own, so that whoever has done one removes no other.
 func Queued(key page.Key) store.Change {
 	var nonce [8]byte
 	rand.Read(nonce[:]) // never fails

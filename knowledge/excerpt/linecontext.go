@@ -24,7 +24,7 @@ type listLine struct {
 	end    int // in the line
 }
 
-// row notes a row of a table that was just written, from begun on.
+// row notes, for the context of others, a row of a table that was just written, from begun on.
 func (w *lineWriter) row(header bool, begun int) {
 	switch n := len(w.contexts); {
 	case header:
@@ -36,8 +36,8 @@ func (w *lineWriter) row(header bool, begun int) {
 	}
 }
 
-// listed notes a line of text that was just written, from begun on. Item is where its marker of a list begins, -1 for
-// none; first is set for the first line of a block.
+// listed notes, for the context of others, a line of text that was just written, from begun on. Item is where its
+// marker of a list begins, -1 for none; first is set for the first line of a block.
 func (w *lineWriter) listed(line []byte, item int, first bool, begun int) {
 	now := listLine{item, w.written(begun), w.out.Len()}
 	if item < 0 {
@@ -130,7 +130,7 @@ func (w *lineWriter) partOf(spots []Spot, from, to int) int {
 	return part
 }
 
-// partBegins returns where a part begins in the line; 0 for the first.
+// partBegins returns where a part, the context of what is shown, begins in the line; 0 for the first.
 func (w *lineWriter) partBegins(part int) int {
 	line, at := w.out.String(), w.parts[part]
 	for at < len(line) && line[at] == ' ' {

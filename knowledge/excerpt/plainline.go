@@ -112,13 +112,15 @@ func (w *lineWriter) lines(text []byte, rows bool) {
 	}
 }
 
-// withoutRepeats returns a row of a table with a cell once that stands there again: one that spans columns does.
+// withoutRepeats returns, for a plain line, a row of a table with a cell once that stands there again: one that spans
+// columns does.
 func withoutRepeats(row []byte) []byte {
 	between := []byte(" | ")
 	return bytes.Join(slices.CompactFunc(bytes.Split(row, between), bytes.Equal), between)
 }
 
-// isRule reports whether a line is nothing but three or more marks that draw a line.
+// isRule reports whether a line of a passage, which has nothing plain to show, is nothing but three or more marks that
+// draw a line.
 func isRule(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	return len(line) >= 3 && bytes.IndexByte([]byte("-*_="), line[0]) >= 0 &&

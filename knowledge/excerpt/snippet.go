@@ -94,7 +94,7 @@ func (w *lineWriter) twoPlaces(spots []Spot, chars int) []span {
 	return []span{most, after}
 }
 
-// within is window for a part of the line.
+// within is window, the choice of a snippet, for a part of the line.
 func (w *lineWriter) within(spots []Spot, part span, chars int) span {
 	var inside []Spot
 	for _, s := range spots {
@@ -125,7 +125,8 @@ func worthOf(spots []Spot, part span) (worth float64) {
 	return worth
 }
 
-// cutOut returns parts of a line, which are in order, after a context, and where the spots stand in what is shown.
+// cutOut returns as a snippet parts of a line, which are in order, after a context, and where the spots stand in what
+// is shown.
 func cutOut(line string, spots []Spot, context string, parts ...span) (shown string, marks [][2]int) {
 	shown = context
 	chars := utf8.RuneCountInString(context)
@@ -162,9 +163,9 @@ type Spot struct {
 	Weight     float64
 }
 
-// window chooses what to show of a line: at most chars code points, with as much of the query as possible, different
-// words before repeated ones, the earliest of equals. It begins with a sentence or a block if there is room for that,
-// and else, as it ends, between words. Begins are where blocks begin in the line.
+// window chooses what a snippet shows of a line: at most chars code points, with as much of the query as possible,
+// different words before repeated ones, the earliest of equals. It begins with a sentence or a block if there is room
+// for that, and else, as it ends, between words. Begins are where blocks begin in the line.
 func window(line string, spots []Spot, begins []int, chars int) (from, to int) {
 	room := chars - 2 // for the dots
 	if utf8.RuneCountInString(line) <= chars {
@@ -214,7 +215,7 @@ func window(line string, spots []Spot, begins []int, chars int) (from, to int) {
 	return wholeWords(line, from, to)
 }
 
-// beginning returns where that begins in which at is (see isBeginning), or -1 if it is before from.
+// beginning returns, for a snippet, where that begins in which at is (see isBeginning), or -1 if it is before from.
 func beginning(line string, begins []int, from, at int) int {
 	for ; at >= from; at-- {
 		if isBeginning(line, begins, at) {
@@ -224,15 +225,17 @@ func beginning(line string, begins []int, from, at int) int {
 	return -1
 }
 
-// isBeginning reports whether a block, a sentence, an item of a list or a row of a table begins at a place of a line,
-// or what is said of a term that is defined. Begins are where blocks do.
+// isBeginning reports whether a snippet may begin at a place of a line, because a block, a sentence, an item of a list
+// or a row of a table begins at a place of a line, or what is said of a term that is defined. Begins are where blocks
+// do.
 func isBeginning(line string, begins []int, at int) bool {
 	_, block := slices.BinarySearch(begins, at)
 	return block || at == 0 || strings.HasPrefix(line[at:], "• ") || strings.HasPrefix(line[at:], "· ") ||
 		strings.HasSuffix(line[:at], " : ") || beginsSentence(line, at)
 }
 
-// beginsSentence reports whether a sentence ends before a place of a line, and what follows can begin one.
+// beginsSentence reports, for a snippet, whether a sentence ends before a place of a line, and what follows can begin
+// one.
 func beginsSentence(line string, at int) bool {
 	switch before, _ := utf8.DecodeLastRuneInString(line[:at]); before {
 	case '。', '！', '？':

@@ -83,7 +83,7 @@ const (
 	linesForm
 )
 
-// formOf returns the form that a file's name promises.
+// formOf returns the form that the name of a listed file promises.
 func formOf(path string) fileForm {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".md", ".markdown", ".mdown", ".mkd", ".mdx":

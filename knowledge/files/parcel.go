@@ -122,7 +122,8 @@ func unpackFiles(r io.Reader, f func(file parcelled, total int) error) error {
 	}
 }
 
-// absolute reports whether a path is absolute on the machine that packed it, which may be of another kind.
+// absolute reports whether the path of a file in a parcel is absolute on the machine that packed it, which may be of
+// another kind.
 func absolute(path string) bool {
 	return strings.HasPrefix(path, "/") || filepath.IsAbs(path) || len(path) > 2 && path[1] == ':'
 }

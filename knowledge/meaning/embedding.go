@@ -90,15 +90,15 @@ func (b *embedding) give(e *llm.Error, texts int) bool {
 	return true
 }
 
-// countWithheld counts a passage that gets no vector.
+// countWithheld counts a passage that is not embedded.
 func (v *Vectors) countWithheld() {
 	v.news.Lock()
 	defer v.news.Unlock()
 	v.without++
 }
 
-// wanting returns the passages of a batch that still exist and have no vector. A passage whose text already has a
-// vector in the store gets that one.
+// wanting returns the passages of a batch that are to be embedded: that still exist and have no vector. A passage whose
+// text already has a vector in the store gets that one.
 func (v *Vectors) wanting(batch []uint32) ([]index.Passage, error) {
 	var list []index.Passage
 	slices.Sort(batch)

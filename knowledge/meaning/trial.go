@@ -69,7 +69,8 @@ func (v *Vectors) try(ctx context.Context) error {
 	return nil
 }
 
-// trustIn returns how much a model is trusted, from 0 to 1, that found so many passages of those it was asked for.
+// trustIn returns how much a model is trusted after its trial, from 0 to 1, that found so many passages of those it was
+// asked for.
 func trustIn(found, asked int) float64 {
 	share := float64(found) / float64(asked)
 	return min(max((share-worthless)/(flawless-worthless), 0), 1)
@@ -114,7 +115,8 @@ func (v *Vectors) trialSample() (numbers []uint32, sentences []string) {
 	return numbers, sentences
 }
 
-// sentenceOf returns the first words of a sentence in the middle of a line, or "" if it has none that is long enough.
+// sentenceOf returns, to be asked for in a trial, the first words of a sentence in the middle of a line, or "" if it
+// has none that is long enough.
 func sentenceOf(line string) string {
 	sentences := strings.Split(line, ". ")
 	for i := range sentences {

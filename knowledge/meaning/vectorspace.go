@@ -116,8 +116,8 @@ func (v *Vectors) dropOtherSpaces() {
 // prefixes are the texts that a model expects before a query and before a passage.
 type prefixes struct{ query, passage string }
 
-// prefixesOf returns what a model wants before the text of a query and of a passage, by its name: models are trained
-// with these, and find less without.
+// prefixesOf returns what a model, whose space depends on that, wants before the text of a query and of a passage, by
+// its name: models are trained with these, and find less without.
 func prefixesOf(model string) prefixes {
 	model = strings.ToLower(model)
 	for name, p := range map[string]prefixes{

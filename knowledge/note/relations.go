@@ -136,10 +136,10 @@ func EndOf(id string) (End, error) {
 	return "n" + End(b), nil
 }
 
-// PassageEnd returns the end that a passage is: of its hash the beginning is enough.
+// PassageEnd returns the end of a relation that a passage is: of its hash the beginning is enough.
 func PassageEnd(k page.Key, hash [4]byte) End { return "p" + End(k[:]) + End(hash[:]) }
 
-// cutEnd takes an end from the beginning of a key's rest.
+// cutEnd takes an end of a relation from the beginning of a key's rest.
 func cutEnd(s string) (e End, rest string, ok bool) {
 	n := 0
 	switch {
@@ -183,7 +183,7 @@ type tieRecord struct {
 	Time   time.Time `json:"t"`
 }
 
-// readTie reads a key under one of the three prefixes.
+// readTie reads the key of a relation under one of the three prefixes.
 func readTie(prefix, key string) (l tie, ok bool) {
 	rest := key[len(prefix):]
 	if prefix == byTypePrefix {

@@ -84,7 +84,8 @@ type section struct {
 	kept     bool   // it is in the other text too
 }
 
-// sections cuts a text at every heading. Nothing but white space before the first heading is no section.
+// sections cuts a text, to find its changes, at every heading. Nothing but white space before the first heading is no
+// section.
 func sections(md []byte) []section {
 	var list []section
 	add := func(s section) {
@@ -165,8 +166,8 @@ type piece struct {
 	head int // the piece that it is not shown without: the head of its table, the first item of its list; else itself
 }
 
-// piecesOf cuts a section into what a difference between versions of a page shows: rows of tables, lines of lists, and
-// other blocks whole.
+// piecesOf cuts a changed section into what a difference between versions of a page shows: rows of tables, lines of
+// lists, and other blocks whole.
 func piecesOf(md []byte) []piece {
 	var list []piece
 	rows := func(head int, lines []byte) {

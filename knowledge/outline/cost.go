@@ -22,8 +22,8 @@ type Costs struct {
 	Links  int    // of these tokens, those of the addresses of links and images
 }
 
-// Weigh says where the tokens of a text are, and sets those of its headings, as [Of] returns them: what stands under
-// each, up to the next heading of any level. What tokens returns for the parts comes to about the whole.
+// Weigh says what a text costs, where its tokens are, and sets those of its headings, as [Of] returns them: what stands
+// under each, up to the next heading of any level. What tokens returns for the parts comes to about the whole.
 func Weigh(md []byte, headings []Heading, tokens func([]byte) int) Costs {
 	c := Costs{Tokens: tokens(md)}
 	for i := range headings {

@@ -8,7 +8,7 @@ import (
 	"github.com/readthru/readthru/knowledge/analysis"
 )
 
-// Qualified writes a name with one sign between its parts, whatever the language writes there.
+// Qualified writes a name that may be defined with one sign between its parts, whatever the language writes there.
 func Qualified(name string) string {
 	if !strings.ContainsAny(name, ":#>") {
 		return name
@@ -59,7 +59,7 @@ const (
 	sameName
 )
 
-// alike returns how much the name that a title begins with is like another; 0 if it is another name.
+// alike returns how much the name that the title of a definition begins with is like another; 0 if it is another name.
 // A title may give several, as "-n, --lines=<count>" does.
 func alike(title, name string, term bool) (most int) {
 	for one := range strings.SplitSeq(title, ", ") {

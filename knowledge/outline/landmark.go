@@ -69,8 +69,8 @@ func Landmarks(md []byte) []Landmark {
 	return list
 }
 
-// isAside reports whether a heading is that of a box beside the text, as DocBook has them: what follows the box does
-// not stand under it.
+// isAside reports whether a heading, a landmark, is that of a box beside the text, as DocBook has them: what follows
+// the box does not stand under it.
 func isAside(title []byte) bool {
 	switch strings.ToLower(TitleText(title)) {
 	case "note", "tip", "warning", "caution", "important":
@@ -166,7 +166,8 @@ func AnchorOf(list []Landmark, i, term int, anchors []page.Anchor) string {
 // maxAdded is how much longer the text of a page's heading may be than what was read of it, in bytes.
 const maxAdded = 24
 
-// anchorName returns what remains of a heading when the marks of its link and white space are left out.
+// anchorName returns, to find a landmark's anchor, what remains of a heading when the marks of its link and white space
+// are left out.
 func anchorName(title string) string {
 	return strings.ToLower(strings.Join(strings.Fields(strings.Trim(title, "¶§#🔗∞⚓◆ \u00a0")), ""))
 }

@@ -254,13 +254,14 @@ func unclosed(b *markdown.Block) string {
 // PassageHash returns the hash that a passage with this text has.
 func PassageHash(text string) [16]byte { return normalHash(appendNormal(nil, text)) }
 
-// normalHash hashes a text that appendNormal made.
+// normalHash hashes the text of a passage that appendNormal made.
 func normalHash(text []byte) [16]byte {
 	sum := sha256.Sum256(bytes.TrimRight(text, " "))
 	return [16]byte(sum[:16])
 }
 
-// appendNormal appends text with every run of white space as one space, and none at the very beginning.
+// appendNormal appends the text of a passage, to be hashed, with every run of white space as one space, and none at the
+// very beginning.
 func appendNormal[T string | []byte](to []byte, text T) []byte {
 	for i := 0; i < len(text); {
 		c := text[i]

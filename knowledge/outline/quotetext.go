@@ -23,7 +23,7 @@ type strippedText struct {
 
 type strippedLine struct{ text, md int } // where the line begins in each
 
-// stripMarkup strips a markdown text.
+// stripMarkup strips a markdown text in which a quote is looked for.
 func stripMarkup(md []byte) *strippedText {
 	b := &strippedText{md: md, text: make([]byte, 0, len(md))}
 	for at := 0; at < len(md); {

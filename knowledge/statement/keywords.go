@@ -161,7 +161,7 @@ type passageParts struct {
 	phrases     []string // of the prose
 }
 
-// readParts takes a passage apart.
+// readParts takes a passage apart to find its keywords.
 func readParts(md []byte, hosts addresses) passageParts {
 	var p passageParts
 	var prose, code bytes.Buffer
@@ -214,8 +214,8 @@ func readParts(md []byte, hosts addresses) passageParts {
 	return p
 }
 
-// isDistinctive reports whether an identifier is more than a plain word: it has a capital letter inside, or parts that
-// are joined.
+// isDistinctive reports whether an identifier is a keyword, because it is more than a plain word: it has a capital
+// letter inside, or parts that are joined.
 func isDistinctive(s string) bool {
 	return len(s) >= 5 && strings.ContainsFunc(s[1:],
 		func(r rune) bool { return unicode.IsUpper(r) || r == '_' || r == '.' || r == '-' })
@@ -277,8 +277,8 @@ func candidatePhrases(text string) []string {
 // partsOfURLs are words that alone are no subject: text has them for its addresses.
 var partsOfURLs = map[string]bool{"http": true, "https": true, "html": true}
 
-// wordEnd returns where the word ends that a text begins with. A dot between letters is a part of it:
-// files and hosts are no phrases, but some libraries have one in their names.
+// wordEnd returns where the word of a phrase ends that a text begins with. A dot between letters is a part of it: files
+// and hosts are no phrases, but some libraries have one in their names.
 func wordEnd(text string) int {
 	for i, r := range text {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || r == '\'' || r == '-' || r == '_' {

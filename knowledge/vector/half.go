@@ -43,7 +43,7 @@ func half(x float32) uint16 {
 	return sign + uint16(e<<10+int(m>>13)) // m carries over into the exponent
 }
 
-// single returns the number that h stands for.
+// single returns the number that h, in half precision, stands for.
 func single(h uint16) float32 {
 	sign, e, m := uint32(h&0x8000)<<16, uint32(h>>10&0x1f), uint32(h&0x3ff)
 	if e == 0 {

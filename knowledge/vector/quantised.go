@@ -186,7 +186,7 @@ func (s *Quantised) query(v []float32) *query {
 	return q
 }
 
-// levelsOf cuts the numbers of p into planes. A number beyond clip counts as clip.
+// levelsOf quantises: it cuts the numbers of p into planes. A number beyond clip counts as clip.
 func levelsOf(p []float32, planes int, clip float64) levels {
 	most := float32(int(1)<<planes - 1)
 	l := levels{low: float32(-clip), step: max(float32(2*clip)/most, 1e-20), planes: make([][]uint64, planes)}

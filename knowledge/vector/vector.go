@@ -1,7 +1,7 @@
 // Package vector finds the vectors nearest to a query.
 //
 // A [Quantised] set answers from memory, with estimates from four bits a number (quantised.go) of vectors that it
-// rotates first (rotation.go). What is stored on disk, for exact comparison, has half precision (float16.go).
+// rotates first (rotation.go). What is stored on disk, for exact comparison, has half precision (half.go).
 package vector
 
 import "math"

@@ -27,7 +27,7 @@ type twoWords struct {
 	pos  int // of a
 }
 
-// join returns the terms of neighbours in a query as one word where far more passages have that.
+// join returns the terms of neighbours in a query as one word, a compound, where far more passages have that.
 func (s *speller) join(q *Parsed) (joined []Term) {
 	for _, two := range q.neighbours {
 		if len(q.Corrections) == maxCorrected {
@@ -54,7 +54,7 @@ func (s *speller) join(q *Parsed) (joined []Term) {
 	return joined
 }
 
-// rather reports whether far more passages have two words as one than beside each other.
+// rather reports whether far more passages have two words as one, a compound, than beside each other.
 func (s *speller) rather(one string, two twoWords, language analysis.Language) bool {
 	t := Term{Form: one, Stem: analysis.Stem(one)}
 	if s.ownPassages(&t, language, seldom) <= seldom ||
@@ -65,13 +65,13 @@ func (s *speller) rather(one string, two twoWords, language analysis.Language) b
 	return s.formPassages(one, least) > least
 }
 
-// mayBeOne reports whether two words may be parts of one.
+// mayBeOne reports whether two words may be parts of one, a compound.
 func mayBeOne(a, b string) bool {
 	return utf8.RuneCountInString(a)+utf8.RuneCountInString(b) >= minCompound && onlyLetters(a) && onlyLetters(b) &&
 		(!SaysLittle(a) || !SaysLittle(b))
 }
 
-// split returns the two words that a word is made of if they stand together in least passages.
+// split returns the two words that a word, a compound, is made of if they stand together in least passages.
 func (s *speller) split(word string, least int) []string {
 	type division struct {
 		parts []string

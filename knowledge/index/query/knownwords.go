@@ -94,7 +94,7 @@ func (s *speller) formPassages(form string, most int) (n int) {
 	return n
 }
 
-// passages returns how many passages have a term.
+// passages returns how many passages have a term: in so many its words are known.
 func (s *speller) passages(stem string) (df int) {
 	for _, seg := range s.view.Segments {
 		if l, err := s.view.Find(seg, stem); err == nil && l != nil {
@@ -142,7 +142,7 @@ func (s *speller) foreignWords(seg *segment.Segment, l *segment.List, language a
 	return words
 }
 
-// anyHas reports whether one of the cursors, which only go forward, is at a passage.
+// anyHas reports whether one of the cursors, which only go forward, is at a passage, so that a word is known there.
 func anyHas(cursors []*segment.Cursor, ord uint32) bool {
 	for _, c := range cursors {
 		if at, ok := c.Seek(ord); ok && at == ord {
@@ -152,8 +152,8 @@ func anyHas(cursors []*segment.Cursor, ord uint32) bool {
 	return false
 }
 
-// accentedForms returns the bits of the forms that have accents where a word has none, and are more than the word with
-// accents.
+// accentedForms returns, of the forms by which a word is known, the bits of those that have accents where a word has
+// none, and are more than the word with accents.
 func accentedForms(l *segment.List, word string) (bits uint8) {
 	if !isASCII(word) {
 		return 0

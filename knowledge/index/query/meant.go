@@ -91,8 +91,8 @@ func (s spelling) compare(o spelling) int {
 	return cmp.Or(cmp.Compare(s.unlikely, o.unlikely), strings.Compare(s.form, o.form))
 }
 
-// like returns the words of the index that differ from a word by so many mistakes at most, with how many passages have
-// their terms.
+// like returns the words of the index that may be meant by a word: that differ from it by so many mistakes at most,
+// with how many passages have their terms.
 func (s *speller) like(word []rune, mistakes int) map[string]int {
 	found := map[string]int{}
 	for _, seg := range s.view.Segments {
@@ -118,8 +118,8 @@ func (s *speller) like(word []rune, mistakes int) map[string]int {
 	return found
 }
 
-// variants yields what a word becomes without one of its letters, with two neighbours in each other's place, or with
-// another letter at its beginning.
+// variants yields what may be meant by a word: what it becomes without one of its letters, with two neighbours in each
+// other's place, or with another letter at its beginning.
 func variants(word []rune) map[string]bool {
 	forms := map[string]bool{}
 	for i := range word {

@@ -24,7 +24,7 @@ const (
 	linkFactor = .7 // of a list of links: what it names is told elsewhere
 )
 
-// kindFactor returns what the score of a passage of a kind is multiplied with.
+// kindFactor returns what the BM25 score of a passage of a kind is multiplied with.
 func kindFactor(k segment.Kind) float32 {
 	f := float32(1)
 	if k&segment.LeadPassage != 0 {
@@ -43,7 +43,7 @@ type norms struct {
 	path  [256]float32
 }
 
-// Bounds returns what postings are worth at most in a segment whose passages have these average lengths.
+// Bounds returns what postings are worth at most, by BM25, in a segment whose passages have these average lengths.
 func Bounds(avg segment.Averages) segment.Bounds { return newNorms(avg).bound }
 
 // newNorms computes the weight of one occurrence in a field of each length (BM25F), so that a search looks it up.
@@ -65,7 +65,7 @@ func (n *norms) weighted(l segment.Lengths, text, title, path int) float32 {
 	return float32(text)*n.text[l.Text] + float32(title)*n.title[l.Title] + float32(path)*n.path[l.Path]
 }
 
-// saturated returns what a weighted number of occurrences is worth, from 0 to 1.
+// saturated returns what a weighted number of occurrences is worth by BM25, from 0 to 1.
 func saturated(w float32) float32 { return w / (w + float32(k1)) }
 
 // bound returns the least number whose 255th part is not below what a posting is worth.
@@ -75,7 +75,7 @@ func (n *norms) bound(p *segment.Posting, l segment.Lengths) uint8 {
 	return uint8(math.Ceil(float64(s) * 255))
 }
 
-// loosened returns what a bound made with other averages is worth now.
+// loosened returns what a bound of BM25 made with other averages is worth now.
 func loosened(bound uint8, ratio float64) float64 {
 	if bound == 255 {
 		return 1
@@ -85,8 +85,8 @@ func loosened(bound uint8, ratio float64) float64 {
 	return w / (w + k1)
 }
 
-// growth returns by how much more a posting can be worth with averages now than with those then: longer means lift all
-// shorter ones.
+// growth returns by how much more a posting can be worth by BM25 with averages now than with those then: longer means
+// lift all shorter ones.
 func growth(then, now segment.Averages) float64 {
 	r := 1.0
 	for _, p := range [][2]float64{{then.Text, now.Text}, {then.Title, now.Title}, {then.Path, now.Path}} {
@@ -101,7 +101,7 @@ func rarity(n, df int) float64 {
 	return math.Log(1 + (float64(n-df)+.5)/(float64(df)+.5))
 }
 
-// weighted returns the weighted number of occurrences that a posting stands for, as the ranking counts them.
+// weighted returns the weighted number of occurrences that a posting stands for, as BM25F counts them.
 func weighted(c *segment.Chunk, i int, norms *norms, length segment.Lengths) float32 {
 	count := c.Count[i]
 	tf := float32(count & 15)

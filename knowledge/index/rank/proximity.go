@@ -16,7 +16,8 @@ type pair struct {
 	idf  float64
 }
 
-// pairs returns the neighbours among the words of the query. A pair is as rare as the more frequent of its words.
+// pairs returns the neighbours among the words of the query, whose proximity counts. A pair is as rare as the more
+// frequent of its words.
 func (s *Scorer) pairs() []pair {
 	order := make([]int, 0, len(s.terms))
 	for i := range s.terms {
@@ -58,7 +59,8 @@ func (s *Scorer) scoreNeighbours() {
 	}
 }
 
-// cursors returns a cursor for each term in a segment, nil for a term that the segment does not have.
+// cursors returns, to judge the proximity of terms, a cursor for each of them in a segment, nil for a term that the
+// segment does not have.
 func (s *Scorer) cursors(seg int) []*segment.Cursor {
 	cursors := make([]*segment.Cursor, len(s.terms))
 	for t := range s.terms {
@@ -69,7 +71,7 @@ func (s *Scorer) cursors(seg int) []*segment.Cursor {
 	return cursors
 }
 
-// pairWorth returns what a passage gains by a pair.
+// pairWorth returns what a passage gains by the proximity of a pair.
 func (s *Scorer) pairWorth(p pair, places []segment.Places, l segment.Lengths) float32 {
 	a, b := places[p.a], places[p.b]
 	w := closeness(a.Text, b.Text)*s.norms.text[l.Text] + closeness(a.Title, b.Title)*s.norms.title[l.Title]

@@ -18,7 +18,7 @@ func Uvarint(b []byte) (uint64, []byte) {
 	return v, b[n:]
 }
 
-// AppendText appends a text with its length before it.
+// AppendText encodes a text for a record: it appends it with its length before it.
 func AppendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }

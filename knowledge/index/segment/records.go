@@ -23,7 +23,7 @@ const (
 	BlockPrefix   = "k/t/"
 )
 
-// BigEndian returns numbers as they stand in keys.
+// BigEndian returns numbers as they stand in the keys of records.
 func BigEndian(n ...uint32) string {
 	var b []byte
 	for _, n := range n {
@@ -79,7 +79,7 @@ func (s *Segment) ChangesRecords() (records []store.Change) {
 // walkRecords calls f for the records whose keys begin with prefix until it returns false, see [store.Records.Walk].
 type walkRecords func(prefix, from string, f func(key string, value []byte) bool)
 
-// Load reads the segments that are listed, in the order of their passages' numbers.
+// Load reads the records of the segments that are listed, in the order of their passages' numbers.
 func Load(walk walkRecords) (segments []*Segment, err error) {
 	walk(ListPrefix, "", func(key string, b []byte) bool {
 		s := &Segment{ID: binary.BigEndian.Uint32([]byte(key[len(ListPrefix):]))}
@@ -95,7 +95,7 @@ func Load(walk walkRecords) (segments []*Segment, err error) {
 	return segments, nil
 }
 
-// load reads a segment whose listing is meta.
+// load reads the records of a segment whose listing is meta.
 func (s *Segment) load(walk walkRecords, meta []byte) error {
 	n, err := s.decodeMeta(meta)
 	if err != nil {
