@@ -50,15 +50,15 @@ func MatchesETag(lines []string, etag string) bool {
 	return false
 }
 
-// isWeak reports whether an entity tag is a weak one (RFC 9110 §8.8.3).
+// isWeak reports whether an entity tag of a condition is a weak one (RFC 9110 §8.8.3).
 func isWeak(tag string) bool { return strings.HasPrefix(tag, "W/") }
 
-// weakMatch is the weak comparison of RFC 9110 §8.8.3.2.
+// weakMatch is the weak comparison of entity tags, as conditions have them (RFC 9110 §8.8.3.2).
 func weakMatch(a, b string) bool {
 	return strings.TrimPrefix(a, "W/") == strings.TrimPrefix(b, "W/")
 }
 
-// strongMatch is the strong comparison of RFC 9110 §8.8.3.2.
+// strongMatch is the strong comparison of entity tags, as conditions have them (RFC 9110 §8.8.3.2).
 func strongMatch(a, b string) bool {
 	return a == b && strings.HasPrefix(a, `"`)
 }

@@ -115,7 +115,8 @@ func setLeniency(d *time.Duration, arg string) {
 	}
 }
 
-// deltaSeconds parses a non-negative decimal number of seconds (RFC 9111 §1.2.2), at most maxDelta.
+// deltaSeconds parses a non-negative decimal number of seconds, such as the argument of a directive (RFC 9111 §1.2.2),
+// at most maxDelta.
 func deltaSeconds(s string) (d time.Duration, ok bool) {
 	if s == "" {
 		return 0, false

@@ -65,9 +65,9 @@ func selectingValue(name string, h http.Header, key []byte) (value string, ok bo
 	return value, true
 }
 
-// normalise returns the same string for field values of the same meaning (RFC 9111 §4.1): it joins lines, removes space
-// around commas and, for fields of negotiation, lower-cases letters and sorts elements. Fields that are no lists keep
-// every byte.
+// normalise returns the same string for values of selecting fields of the same meaning (RFC 9111 §4.1): it joins
+// lines, removes space around commas and, for fields of negotiation, lower-cases letters and sorts elements. Fields
+// that are no lists keep every byte.
 func normalise(name string, lines []string) string {
 	switch name {
 	case "user-agent", "referer", "origin", "from", "authorization", "cookie":
@@ -86,7 +86,8 @@ func normalise(name string, lines []string) string {
 	return strings.Join(list, ",")
 }
 
-// withoutSpace removes the optional space around semicolons in an element of a negotiation field.
+// withoutSpace removes the optional space around semicolons in an element of a negotiation field, to compare values by
+// which responses vary.
 func withoutSpace(element string) string {
 	if !strings.ContainsAny(element, " \t") {
 		return element
@@ -157,7 +158,8 @@ func ranksFirst(accept []string, mediaType string) bool {
 	return own > 0 && own == best
 }
 
-// accepts reports whether a negotiation field names the value as acceptable, with a weight above 0.
+// accepts reports whether a negotiation field, by which responses vary, names the value as acceptable, with a weight
+// above 0.
 func accepts(field []string, value string) bool {
 	for element := range httpfield.Elements(field) {
 		if named, q, _ := httpfield.Weighted(element); q > 0 && strings.EqualFold(named, value) {
@@ -190,7 +192,8 @@ func prefers(accept, contentLanguage []string) bool {
 // not.
 func namesMarkdown(h http.Header) bool { return accepts(h["Accept"], "text/markdown") }
 
-// keyedHash returns a short HMAC-SHA256 of a credential, by which stored responses are kept apart without telling it.
+// keyedHash returns a short HMAC-SHA256 of a credential, for selecting values and partitions, by which stored responses
+// are kept apart without telling it.
 func keyedHash(key []byte, value string) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(value))
