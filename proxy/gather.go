@@ -31,7 +31,7 @@ type gathering struct {
 // due.
 func (c *framedConn) gather() { c.out.armed = true }
 
-// release writes the bytes of an answer that were held back, if any.
+// release writes the bytes of an answer that were gathered and held back, if any.
 func (c *framedConn) release() {
 	g := &c.out
 	g.armed = false

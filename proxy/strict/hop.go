@@ -38,8 +38,8 @@ func UpgradeOf(r *http.Request) string {
 // for.
 const WarnUpgrade = "upgrade-not-relayed"
 
-// Malformed refuses requests that net/http accepts, but that the next parser could interpret differently. It returns
-// nil for a well-formed request.
+// Malformed refuses requests that net/http accepts, but that the parser at the next hop could interpret differently. It
+// returns nil for a well-formed request.
 func Malformed(r *http.Request) *Refusal {
 	// HTTP/2's preface looks like a request with the method PRI. Forwarded as one, it may begin HTTP/2 at a server behind
 	// this proxy.

@@ -256,8 +256,8 @@ func (h *headScan) endField(value []byte) error {
 	return nil
 }
 
-// plainName reports whether the value of a Host field is a name without a port in lower case, which most are: it saves
-// the parse of SplitAuthority. Anything else is not wrong, but needs that.
+// plainName reports, for the scan, whether the value of a Host field is a name without a port in lower case, which most
+// are: it saves the parse of SplitAuthority. Anything else is not wrong, but needs that.
 func plainName(host []byte) bool {
 	dot := true
 	for _, c := range host {
@@ -273,8 +273,8 @@ func plainName(host []byte) bool {
 	return !dot && len(host) <= 253
 }
 
-// contentLength parses a Content-Length: digits alone, without a sign, at most 18, which is far beyond any content and
-// fits an int64.
+// contentLength parses, for the scan, a Content-Length: digits alone, without a sign, at most 18, which is far beyond
+// any content and fits an int64.
 func contentLength(value []byte) (n int64, ok bool) {
 	if len(value) == 0 || len(value) > 18 {
 		return 0, false

@@ -9,8 +9,8 @@ import (
 	"github.com/readthru/readthru/page"
 )
 
-// ResolvePlain brings the URL of a request that names its host into canonical form. It refuses a scheme that is not
-// http or https, and a host that is not one.
+// ResolvePlain brings the target of a request, a URL that names its host, into canonical form. It refuses a scheme that
+// is not http or https, and a host that is not one.
 func ResolvePlain(r *http.Request) *Refusal {
 	u := r.URL
 	defaultPort := "80"
@@ -58,7 +58,8 @@ func SetTarget(r *http.Request, scheme, authority string) *Refusal {
 	return nil
 }
 
-// escapeNonASCII percent-encodes the raw characters that some clients send in a query. net/url does so only for paths.
+// escapeNonASCII percent-encodes the raw characters that some clients send in the query of a target. net/url does so
+// only for paths.
 func escapeNonASCII(s string) string {
 	clean := true
 	for i := range len(s) {
