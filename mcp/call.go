@@ -149,8 +149,8 @@ func failed(err error, c *call) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: true}
 }
 
-// notFound reports whether a failure of an operation is that a page or passage is not stored, for which tools tell the
-// model to fetch it first.
+// notFound reports whether the failure of an operation that a call needs is that a page or passage is not stored, for
+// which tools tell the model to fetch it first.
 func notFound(err error) bool {
 	return api.CodeOf(err) == api.CodeNotFound
 }

@@ -142,7 +142,7 @@ func belowTitle(heading, title string) string {
 	return heading
 }
 
-// orURL returns the title of a page, or its URL if it has none.
+// orURL returns the title of a hit's page, or its URL if it has none.
 func orURL(title, url string) string {
 	if title == "" {
 		return url
