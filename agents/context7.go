@@ -35,7 +35,7 @@ func libraryOf(input map[string]json.RawMessage) Library {
 	return ParseLibrary(str(pick(input, libraryNames)))
 }
 
-// ParseLibrary parses a library's id. A name without slashes is that of the project.
+// ParseLibrary parses the id of a Context7 library. A name without slashes is that of the project.
 func ParseLibrary(id string) (l Library) {
 	id = clip.Runes(clip.OneLine(id), 200)
 	id, l.Version, _ = strings.Cut(id, "@")
@@ -153,7 +153,7 @@ func Split(text string) []Snippet {
 	return list
 }
 
-// snippetFollows reports whether the next line that is not blank begins a snippet.
+// snippetFollows reports whether the next line of Context7's text that is not blank begins a snippet.
 func snippetFollows(lines []string) bool {
 	for i, l := range lines {
 		if strings.TrimSpace(l) != "" {
@@ -163,7 +163,7 @@ func snippetFollows(lines []string) bool {
 	return false
 }
 
-// sourceFollows reports whether the next line that is not blank names a source.
+// sourceFollows reports whether the next line of Context7's text that is not blank names a source.
 func sourceFollows(lines []string) bool {
 	for _, l := range lines {
 		if strings.TrimSpace(l) != "" {
@@ -173,7 +173,7 @@ func sourceFollows(lines []string) bool {
 	return false
 }
 
-// Merge returns the snippets of both texts without duplicates, those of old first.
+// Merge returns the snippets of both texts from Context7 without duplicates, those of old first.
 func Merge(old, more string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(old))

@@ -55,7 +55,7 @@ func (m Machine) Dir(a Agent) string {
 	return filepath.Join(m.Home, ".config", "opencode")
 }
 
-// Programs returns the names of an agent's program, whose install is looked for.
+// Programs returns the names of an agent's program, by which setup finds out whether it is installed.
 func (a Agent) Programs() []string {
 	return map[Agent][]string{
 		Claude: {"claude"}, Codex: {"codex"}, Gemini: {"gemini"}, Cursor: {"cursor", "cursor-agent"},
@@ -67,7 +67,7 @@ func (a Agent) Programs() []string {
 // OpenCode inherit theirs from the shell.
 func (a Agent) TakesEnv() bool { return a != Gemini && a != OpenCode }
 
-// Files returns an agent's settings files with the settings that readthru needs in them.
+// Files returns an agent's settings files with the settings that setup writes into them.
 func Files(a Agent, m Machine, c Choice) []*File {
 	dir := m.Dir(a)
 	switch a {
@@ -282,8 +282,8 @@ func vscodeFiles(dir string, m Machine, c Choice) []*File {
 	}, terminalFile(dir, m.OS, c)...)
 }
 
-// terminalFile returns the settings file with the environment of the terminals of VS Code and Cursor, including those
-// of the agent.
+// terminalFile returns, for the setup, the settings file with the environment of the terminals of VS Code and Cursor,
+// including those of the agent.
 func terminalFile(dir, os string, c Choice) []*File {
 	if c.Env == nil {
 		return nil
@@ -318,7 +318,7 @@ func openCodeFiles(dir string, m Machine, c Choice) []*File {
 	}, filepath.Join(dir, "AGENTS.md"), c)
 }
 
-// withText adds the file of an agent's instructions, if the choice has it get a paragraph.
+// withText adds to the setup the file of an agent's instructions, if the choice has it get a paragraph.
 func withText(files []*File, path string, c Choice) []*File {
 	if c.Text {
 		files = append(files, &File{Path: path, Format: Text, About: "instructions", Body: Instructions})
@@ -326,7 +326,7 @@ func withText(files []*File, path string, c Choice) []*File {
 	return files
 }
 
-// hookLine returns, for the install, a function that returns the command line of an agent's hook for a shell.
+// hookLine returns, for the setup, a function that returns the command line of an agent's hook for a shell.
 func hookLine(os string, c Choice, a Agent) func(flags ...string) string {
 	return func(flags ...string) string {
 		words := append([]string{c.Command[0], "hook", string(a)}, flags...)
@@ -338,8 +338,8 @@ func hookLine(os string, c Choice, a Agent) func(flags ...string) string {
 	}
 }
 
-// quoted quotes, for the install, a word of a hook's command line for the shell of a system; a word that needs no
-// quotes stays readable.
+// quoted quotes, for the setup, a word of a hook's command line for the shell of a system; a word that needs no quotes
+// stays readable.
 func quoted(os, word string) string {
 	plain := func(r rune) bool {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
@@ -354,8 +354,8 @@ func quoted(os, word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// openCodePlugin returns a plugin for OpenCode that passes events to our command: OpenCode's hooks run in its own
-// process.
+// openCodePlugin returns, for the setup, a plugin for OpenCode that passes events to our command: OpenCode's hooks run
+// in its own process.
 func openCodePlugin(c Choice) string {
 	command := append([]string{c.Command[0], "hook", string(OpenCode)}, c.Command[1:]...)
 	if c.Verbatim {
