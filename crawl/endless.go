@@ -49,8 +49,8 @@ func endless(u *url.URL) bool {
 	return false
 }
 
-// segments returns the segments of the path of a URL, and of the route in its fragment that an application in a browser
-// has.
+// segments returns, to find what is endless, the segments of the path of a URL, and of the route in its fragment that
+// an application in a browser has.
 func segments(u *url.URL) []string {
 	route, _, _ := strings.Cut(page.Route(u), "?")
 	return strings.FieldsFunc(u.Path+route, func(r rune) bool { return r == '/' })

@@ -113,7 +113,8 @@ func (fc *Firecrawl) Crawl(ctx context.Context, o Options, yield func(Event) err
 	return report, ended(ctx, err)
 }
 
-// ended returns the cause of ctx's end if ctx has ended, else err: a request that was cut off says less.
+// ended returns the cause of ctx's end if ctx has ended, else err, of a request to the Firecrawl server: a request that
+// was cut off says less.
 func ended(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

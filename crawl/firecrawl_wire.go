@@ -62,7 +62,7 @@ type crawlOptions struct {
 // requestBody returns a request's body for version 1 or 2 of the API.
 type requestBody interface{ body(v1 bool) any }
 
-// newScrape returns the request to scrape a page.
+// newScrape returns the request to Firecrawl's API to scrape a page.
 func newScrape(u *url.URL) requestBody { return scrapeRequest{u.String(), markdownOnly} }
 
 // body returns the body of the request for a version of Firecrawl's API.
@@ -75,8 +75,8 @@ type crawlRequest struct {
 	depth int
 }
 
-// newCrawl returns the request to crawl a site: all of it and not only what is below the start page, as the local
-// crawler does.
+// newCrawl returns the request to Firecrawl's API to crawl a site: all of it and not only what is below the start page,
+// as the local crawler does.
 func newCrawl(u *url.URL, o Options, include, exclude []string) requestBody {
 	return crawlRequest{crawlOptions{
 		URL: u.String(), Limit: o.Limit, IncludePaths: include, ExcludePaths: exclude,
@@ -186,8 +186,9 @@ func (d document) address(start *url.URL) *url.URL {
 	return start
 }
 
-// nextPart returns the query for the next part of a job's pages, from the address that the server gave, and where that
-// part begins, which is 0 if there is no next part. Of the address only the numbers skip and limit are kept.
+// nextPart returns the query to Firecrawl's API for the next part of a job's pages, from the address that the server
+// gave, and where that part begins, which is 0 if there is no next part. Of the address only the numbers skip and limit
+// are kept.
 func nextPart(next string) (query string, at int) {
 	u, err := url.Parse(next)
 	if err != nil || next == "" {

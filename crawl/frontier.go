@@ -128,8 +128,8 @@ func (f *frontier) knows(u *url.URL) bool {
 	return known
 }
 
-// formatless returns what the URLs of a page and of its markdown form have in common, and whether u is the URL of the
-// markdown.
+// formatless returns, for the frontier, what the URLs of a page and of its markdown form have in common, and whether u
+// is the URL of the markdown.
 func formatless(u *url.URL) (name string, markdown bool) {
 	p := u.EscapedPath()
 	switch ext := strings.ToLower(path.Ext(p)); ext {

@@ -122,8 +122,8 @@ func (l *local) fetch(ctx context.Context, ask fetch.Request) (*fetch.Answer, er
 	return told.Answer, told.Err
 }
 
-// originTrouble reports whether an error says that the origin is in trouble, which may pass, rather than one page: it
-// does not answer, or asks to be left alone. A name that cannot be resolved does not pass.
+// originTrouble reports whether an error of getting a page says that the origin is in trouble, which may pass, rather
+// than one page: it does not answer, or asks to be left alone. A name that cannot be resolved does not pass.
 func originTrouble(err error) (*fetch.Error, bool) {
 	e, ok := errors.AsType[*fetch.Error](err)
 	if !ok {
@@ -160,7 +160,7 @@ type noPageError struct{ mediaType string }
 // Error names the media type of the answer to the crawl.
 func (e noPageError) Error() string { return "not a page but " + e.mediaType }
 
-// noPage returns the error for an answer with a Content-Type that is not a page.
+// noPage returns the error for an answer that a crawl got with a Content-Type that is not a page.
 func noPage(contentType string) error {
 	mediaType, _, _ := strings.Cut(contentType, ";")
 	if mediaType = strings.TrimSpace(mediaType); mediaType == "" {
@@ -169,8 +169,8 @@ func noPage(contentType string) error {
 	return noPageError{mediaType}
 }
 
-// pageOf returns the page of an answer, or an error if the answer is not worth keeping in a base (AD6): a bot wall, a
-// page that says that it does not exist, one without text.
+// pageOf returns the page of an answer that a crawl got, or an error if the answer is not worth keeping in a base
+// (AD6): a bot wall, a page that says that it does not exist, one without text.
 func pageOf(raw string, ans *fetch.Answer) (*Page, error) {
 	if ans.Page == nil {
 		ans.Response.Body.Close()

@@ -73,7 +73,7 @@ func (p *pacer) book(ctx context.Context, host string, d time.Duration) {
 	}
 }
 
-// sleep waits for d in a crawl. It returns the cause of ctx's end if ctx ends first.
+// sleep waits for d to keep the pace of a crawl. It returns the cause of ctx's end if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return context.Cause(ctx)

@@ -28,8 +28,8 @@ func parsePatterns(list []string) (patterns, error) {
 	return ps, nil
 }
 
-// globText returns a glob over path and query as a regular expression. One that begins with neither a slash nor an
-// asterisk is taken to begin with a slash.
+// globText returns a pattern that is a glob over path and query as a regular expression. One that begins with neither a
+// slash nor an asterisk is taken to begin with a slash.
 func globText(glob string) string {
 	if !strings.HasPrefix(glob, "/") && !strings.HasPrefix(glob, "*") {
 		glob = "/" + glob

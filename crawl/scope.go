@@ -98,7 +98,8 @@ var files = strings.Fields(`7z aac apk atom avi avif bin bmp bz2 css csv dat deb
 var maintenance = lazy.Pattern(`/(?:_sources|wp-json|wp-admin|wp-login\.php|xmlrpc\.php|cgi-bin)(?:/|$|\?)|/feed/?$|` +
 	`[?&](?:(?:action|do)=(?:edit|history|raw|login|info|diff|revisions|recent|export)|veaction=|oldid=|diff=|replytocom=|share=)`)
 
-// isFile reports whether a path ends like a file that is not a page, in any case of its letters.
+// isFile reports whether a path ends like a file that is not a page, so that it is out of the crawl's scope, in any
+// case of its letters.
 func isFile(p string) bool {
 	return slices.Contains(files, strings.TrimPrefix(strings.ToLower(path.Ext(p)), "."))
 }
