@@ -268,8 +268,8 @@ func set[P, R any](t *tab, command cdp.Command[P, R], params P) func() error {
 	}
 }
 
-// on calls do for the events of a kind in a tab until the tab closes, in a goroutine of its own: do may call the
-// browser, but the next event of the kind waits for it.
+// on calls do for the events of a kind in a tab, a page, until the tab closes, in a goroutine of its own: do may call
+// the browser, but the next event of the kind waits for it.
 func on[E any](t *tab, kind cdp.Event[E], do func(E)) {
 	events := chromedp.Events(t.ctx, kind)
 	t.listening.Go(fault.ContainTo(t.end, "render: take events", func() {
