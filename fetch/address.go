@@ -120,8 +120,8 @@ func refused(u *url.URL, cause error) error {
 	return &Error{Kind: KindBlocked, URL: page.Mask(u), Type: "http_request_denied", Cause: cause}
 }
 
-// cacheKey returns the URI under which the cache keeps responses of u: exact, without fragment and default port. It
-// must be as the cache makes it of a request.
+// cacheKey returns, of an address, the URI under which the cache keeps responses of u: exact, without fragment and
+// default port. It must be as the cache makes it of a request.
 func cacheKey(u *url.URL) string {
 	k := *u
 	k.Scheme, k.Host = strings.ToLower(u.Scheme), page.Authority(u)
@@ -130,5 +130,5 @@ func cacheKey(u *url.URL) string {
 	return k.String()
 }
 
-// withoutFragment returns a URL without its fragment, as text.
+// withoutFragment returns the URL of an address without its fragment, as text.
 func withoutFragment(u *url.URL) string { return page.WithoutFragment(u).String() }

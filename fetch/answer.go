@@ -301,7 +301,7 @@ func (f *Fetcher) headUnknown(a *attempt) *Answer {
 	return &Answer{Page: a.page, Status: a.status, Header: h, Cache: a.outcome}
 }
 
-// hexSum returns the SHA-256 of content in hex, as hashes of contents are written.
+// hexSum returns the SHA-256 of an answer's content in hex, as hashes of contents are written.
 func hexSum(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
@@ -336,8 +336,8 @@ func (f *Fetcher) answerRefused(ctx context.Context, a *attempt) (*Answer, error
 	return f.answer(a, false), nil
 }
 
-// adviceOf returns what helps a reader of an attempt that its origin refused; "" if nothing does. copied is when the
-// copy that is stored was read.
+// adviceOf returns, for the answer, what helps a reader of an attempt that its origin refused; "" if nothing does.
+// copied is when the copy that is stored was read.
 func adviceOf(a *attempt, e *Error, copied time.Time) string {
 	var advice []string
 	if a.wall != "" {
@@ -423,7 +423,7 @@ func (f *Fetcher) refuseUnreadable(a *attempt) (*Answer, error) {
 	return nil, nil
 }
 
-// markIf returns a warning's token when something holds, else none.
+// markIf returns the token of an answer's warning when something holds, else none.
 func markIf(when bool, token string) string {
 	if when {
 		return token

@@ -240,9 +240,9 @@ func meetsAll(a *attempt, e *Error) bool {
 		(a.req.Timeout == 0 || e.Kind != KindTimeout)
 }
 
-// noteGone notes with a page that its origin calls it gone, which takes it out of search (rule X6). A response that may
-// not be kept says so, too, if its request was one that everybody may make. A HEAD is not trusted: some origins know
-// only GET.
+// noteGone notes as the error of a page that its origin calls it gone, which takes it out of search (rule X6). A
+// response that may not be kept says so, too, if its request was one that everybody may make. A HEAD is not trusted:
+// some origins know only GET.
 func (f *Fetcher) noteGone(a *attempt, status int) {
 	if page.Gone(status) && a.everybody && a.req.Method != http.MethodHead {
 		f.notePageError(a, &Error{Kind: KindHTTP, URL: page.Mask(a.url), Status: status})

@@ -116,8 +116,8 @@ func (r *read) divide(ctx context.Context) {
 	}
 }
 
-// plainRef reports whether a name is that of a commit, or of a branch that most repositories have: it goes no further,
-// because git allows no branch main/x beside a branch main.
+// plainRef reports whether a ref is the name of a commit, or of a branch that most repositories have: it goes no
+// further, because git allows no branch main/x beside a branch main.
 func plainRef(name string) bool {
 	switch name {
 	case "main", "master", "HEAD", "trunk", "develop":

@@ -15,7 +15,8 @@ type replay struct {
 // ReadThrough returns a body that is read from r, which reads body, and closed as body is.
 func ReadThrough(r io.Reader, body io.ReadCloser) io.ReadCloser { return replay{r, body} }
 
-// Replayed returns a body that consists of read and then rest, for who has looked at the beginning of a response.
+// Replayed returns a body of a response that consists of read and then rest, for who has looked at the beginning of a
+// response.
 func Replayed(read []byte, rest io.ReadCloser) io.ReadCloser {
 	return replay{io.MultiReader(bytes.NewReader(read), rest), rest}
 }

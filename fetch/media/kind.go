@@ -58,7 +58,7 @@ func Classify(own bool, status int, h http.Header) Kind {
 // none.
 func Type(h http.Header) string { return page.MediaType(h.Get("Content-Type")) }
 
-// Charset returns the charset of Content-Type in lower case, or "" if it names none.
+// Charset returns the charset that the Content-Type of a response names, in lower case, or "" if it names none.
 func Charset(h http.Header) string {
 	contentType := h.Get("Content-Type")
 	if !strings.Contains(contentType, ";") {

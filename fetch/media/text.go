@@ -26,8 +26,8 @@ func InUTF8(content []byte, contentType string) []byte {
 	return bytes.ToValidUTF8(text, []byte("\ufffd"))
 }
 
-// NoText reports whether content is not text: it contains a NUL and does not begin with a byte order mark of UTF-16,
-// where every second byte of English is one.
+// NoText reports whether content of any media type is not text: it contains a NUL and does not begin with a byte order
+// mark of UTF-16, where every second byte of English is one.
 func NoText(content []byte) bool {
 	return bytes.IndexByte(content, 0) >= 0 && !bytes.HasPrefix(content, []byte("\xff\xfe")) &&
 		!bytes.HasPrefix(content, []byte("\xfe\xff"))

@@ -127,8 +127,8 @@ func splitLine(line string) (key, value string) {
 	return strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
 }
 
-// ProductToken returns the product token at the start of a user-agent line or field (RFC 9309 §2.2.1): letters, - and
-// _.
+// ProductToken returns the product token at the start of a user-agent line of robots.txt, or of the field (RFC 9309
+// §2.2.1): letters, - and _.
 func ProductToken(agent string) string {
 	end := strings.IndexFunc(agent, func(r rune) bool {
 		return r != '-' && r != '_' && (r|0x20 < 'a' || r|0x20 > 'z')
@@ -139,8 +139,8 @@ func ProductToken(agent string) string {
 	return agent[:end]
 }
 
-// newRule returns the rule of a pattern, which is not empty. A path that does not begin with a slash is taken to. A $
-// is special at the end alone.
+// newRule returns the rule of a pattern in robots.txt, which is not empty. A path that does not begin with a slash is
+// taken to. A $ is special at the end alone.
 func newRule(allow bool, pattern string) rule {
 	if pattern[0] != '/' && pattern[0] != '*' {
 		pattern = "/" + pattern

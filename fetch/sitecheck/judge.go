@@ -74,7 +74,7 @@ func (c *check) convert(ctx context.Context, html *answer) error {
 	return nil
 }
 
-// negotiation looks at how the page answers to forms of Accept (RFC 9110 §12.5.1), and whether it says so in Vary
+// negotiation judges how the page answers to forms of Accept (RFC 9110 §12.5.1), and whether it says so in Vary
 // (§12.5.5), without which a cache gives one client's form to another.
 func (c *check) negotiation(ctx context.Context, html *answer) error {
 	r := c.report
@@ -155,8 +155,8 @@ func (c *check) negotiation(ctx context.Context, html *answer) error {
 	return nil
 }
 
-// twins looks at the markdown of the page that has an address of its own: one that the page names, or the usual ones.
-// The first that is markdown is enough.
+// twins judges the markdown of the page that has an address of its own: one that the page names, or the usual ones. The
+// first that is markdown is enough.
 func (c *check) twins(ctx context.Context, html *answer) error {
 	if html.markdown() {
 		return nil
@@ -200,9 +200,9 @@ func (c *check) twins(ctx context.Context, html *answer) error {
 	return nil
 }
 
-// unfit returns why an answer is no markdown with an address of its own, in words for a finding; "" if it is. Plain
-// text that looks like markdown is taken, since servers that know no type for markdown send it so; its first 16 KiB
-// decide.
+// unfit judges an answer: it returns why that is no markdown with an address of its own, in words for a finding; "" if
+// it is. Plain text that looks like markdown is taken, since servers that know no type for markdown send it so; its
+// first 16 KiB decide.
 func unfit(a *answer) string {
 	switch {
 	case a.status == 0:
@@ -228,7 +228,7 @@ func useless(a *answer) string {
 	return ""
 }
 
-// lists looks for llms.txt (llmstxt.org), the list of what agents should read.
+// lists judges whether there is an llms.txt (llmstxt.org), the list of what agents should read.
 func (c *check) lists(ctx context.Context, html *answer) error {
 	r := c.report
 	var names []string
@@ -300,7 +300,7 @@ func (c *check) preferences(ctx context.Context, html *answer) error {
 	return nil
 }
 
-// validation looks at whether the page can be asked for again cheaply, by a conditional request with its validator (RFC
+// validation judges whether the page can be asked for again cheaply, by a conditional request with its validator (RFC
 // 9110 §13). An entity tag has precedence, as in requests of caches.
 func (c *check) validation(ctx context.Context, html *answer) error {
 	r := c.report

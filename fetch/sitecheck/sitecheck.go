@@ -174,7 +174,8 @@ func mediaType(a *answer) string {
 	return "no media type"
 }
 
-// below returns the URL of a path at the origin of u, without query and fragment: where llms.txt stands.
+// below returns the URL of a path at the origin of the site that is checked, without query and fragment: where llms.txt
+// stands.
 func below(u *url.URL, path string) *url.URL {
 	t := *u
 	t.Path, t.RawPath, t.RawQuery, t.Fragment = path, "", "", ""
