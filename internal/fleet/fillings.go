@@ -173,7 +173,7 @@ func (f *Fleet) answer(b knowledge.SharedBase, a *asked, err error) {
 	a.done <- err
 }
 
-// refuse answers whatever was asked about a base that this node may not fill it just now.
+// refuse answers whatever was asked about the filling of a base that this node may not do it just now.
 func (f *Fleet) refuse(base string, err error) {
 	s := &f.bases
 	s.mu.Lock()
@@ -184,7 +184,7 @@ func (f *Fleet) refuse(base string, err error) {
 	}
 }
 
-// drop forgets a lease of this node to fill a base.
+// drop ends a filling: it forgets a lease of this node to fill a base.
 func (f *Fleet) drop(base string) {
 	f.bases.mu.Lock()
 	delete(f.bases.held, base)
@@ -254,8 +254,8 @@ func inStep(b knowledge.SharedBase, r *baseRow) bool {
 		(!b.Here || !b.Building) && b.Paused == (r.paused && r.filling != 0)
 }
 
-// claim takes the lease to fill a base, and fills it or has what was filled told. Unless somebody asked for it, a base
-// that no node can fill without dying waits until somebody does.
+// claim takes the lease for the filling of a base, and fills it or has what was filled told. Unless somebody asked for
+// it, a base that no node can fill without dying waits until somebody does.
 func (f *Fleet) claim(ctx context.Context, b knowledge.SharedBase, asked bool) error {
 	epoch, taken, err := f.takeLease(ctx, leaseOf(b.ID))
 	if err != nil {

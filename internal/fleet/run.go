@@ -237,7 +237,7 @@ func (f *Fleet) resume(identity string) error {
 	return nil
 }
 
-// fromAside returns where the rows are that were set aside.
+// fromAside returns, to look for news, where the rows are that were set aside.
 func fromAside(at store.FleetPosition) store.FleetPosition {
 	if at.Aside {
 		at.XID, at.Key = at.AsideXID, at.AsideKey

@@ -267,6 +267,6 @@ func (f *Fleet) tellResponses(ctx context.Context, list map[slot]*stored) error 
 // character U+0000.
 func textOf(s string) string { return strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "") }
 
-// keyOf returns the key under which a URI is told to the database: its SHA-256, because URIs are longer than a key of
-// an index may be.
+// keyOf returns the key under which the responses of a URI are told to the database: its SHA-256, because URIs are
+// longer than a key of an index may be.
 func keyOf(uri string) [32]byte { return sha256.Sum256([]byte(uri)) }
