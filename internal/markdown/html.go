@@ -110,8 +110,8 @@ func (k htmlKind) ends(line []byte) bool {
 	return false
 }
 
-// containsFold reports whether a text contains another one, whatever the case of its letters. That one is in lower
-// case, and does not begin with a letter.
+// containsFold reports whether a text of HTML contains another one, whatever the case of its letters. That one is in
+// lower case, and does not begin with a letter.
 func containsFold(text []byte, lower string) bool {
 	for {
 		at := bytes.IndexByte(text, lower[0])
@@ -136,8 +136,8 @@ type attribute struct {
 // maxTag is how long a tag may be, in bytes. It bounds what hostile text costs.
 const maxTag = 2000
 
-// tagEnd returns where the open or closing tag ends that a text begins with; 0 when it begins with none (CommonMark,
-// 6.6).
+// tagEnd returns where the open or closing tag of HTML ends that a text begins with; 0 when it begins with none
+// (CommonMark, 6.6).
 func tagEnd(text []byte) int { return readTag(text, nil) }
 
 // readTag is tagEnd, and calls attr for every attribute.
@@ -232,7 +232,7 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // isSpace reports whether a byte of HTML is white space.
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// IsPunctuation reports whether a backslash before c is an escape.
+// IsPunctuation reports whether c is ASCII punctuation, before which a backslash is an escape.
 func IsPunctuation(c byte) bool { return c > ' ' && c < 0x7f && !isLetter(c) && !isDigit(c) }
 
 // TagLength returns the length of the HTML tag or comment that a text begins with; 0 when it begins with none.
@@ -243,7 +243,8 @@ func TagLength(text []byte) int {
 	return comment(text)
 }
 
-// comment returns the length of the comment, declaration or processing instruction that a text begins with; 0 for none.
+// comment returns the length of the comment, declaration or processing instruction of HTML that a text begins with; 0
+// for none.
 func comment(text []byte) int {
 	for _, form := range [...]struct{ start, end string }{
 		{"<!-->", ""}, {"<!--->", ""}, {"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}, {"<!", ">"},

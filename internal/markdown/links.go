@@ -507,8 +507,8 @@ func LinkText(md []byte) (text []byte, n int) {
 	return md[1:end], image + end + 1 + after + 1
 }
 
-// matching returns where the bracket closes that a text begins with, escapes and nested ones skipped; -1 when it does
-// not.
+// matching returns where the bracket of a link closes that a text begins with, escapes and nested ones skipped; -1 when
+// it does not.
 func matching(md []byte, open, closing byte) int {
 	depth := 0
 	for i := 0; i < len(md); i++ {
@@ -526,7 +526,8 @@ func matching(md []byte, open, closing byte) int {
 	return -1
 }
 
-// address returns the URL or mail address between < and > that a text begins with; nil when it begins with none.
+// address returns the URL or mail address of an autolink, between < and >, that a text begins with; nil when it begins
+// with none.
 func address(text []byte) []byte {
 	at := 1
 	for at < len(text) && at < maxMark && text[at] > ' ' && text[at] != '<' && text[at] != '>' {
@@ -547,7 +548,7 @@ func address(text []byte) []byte {
 	return nil
 }
 
-// isMail reports whether a text is a mail address.
+// isMail reports whether a text in an autolink is a mail address.
 func isMail(text []byte) bool {
 	user, host, ok := bytes.Cut(text, []byte("@"))
 	if !ok || len(user) == 0 {

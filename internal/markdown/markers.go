@@ -2,7 +2,7 @@ package markdown
 
 import "bytes"
 
-// headingLevel returns the level of the ATX heading that a text begins with; 0 for none.
+// headingLevel returns the level of the ATX heading whose marker a text begins with; 0 for none.
 func headingLevel(text []byte) int {
 	n := 0
 	for n < len(text) && text[n] == '#' {
@@ -14,7 +14,8 @@ func headingLevel(text []byte) int {
 	return n
 }
 
-// isUnderline reports whether a text is nothing but one of = and -, and white space after it.
+// isUnderline reports whether a text is the marker below a setext heading: nothing but one of = and -, and white space
+// after it.
 func isUnderline(text []byte) bool {
 	rest := bytes.TrimLeft(text, string(text[:1]))
 	return len(bytes.TrimLeft(rest, " \t")) == 0
@@ -68,8 +69,8 @@ func listMarker(text []byte) int {
 	return n
 }
 
-// interrupts reports whether a list item may begin in the middle of a paragraph: one with text, and of an ordered list
-// only the first.
+// interrupts reports whether a list item, after its marker, may begin in the middle of a paragraph: one with text, and
+// of an ordered list only the first.
 func interrupts(text []byte, marker int) bool {
 	if len(bytes.TrimLeft(text[marker:], " \t\r")) == 0 {
 		return false
