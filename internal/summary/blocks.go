@@ -151,8 +151,8 @@ var abbreviations = map[string]bool{
 	"al": true,
 }
 
-// sentences splits a text of one line after the marks that end sentences. Before a lower-case letter none ends, nor
-// with the full stop of an abbreviation or an initial.
+// sentences splits the text of a block, of one line, after the marks that end sentences. Before a lower-case letter
+// none ends, nor with the full stop of an abbreviation or an initial.
 func sentences(text string) []string {
 	var list []string
 	from := 0
@@ -192,7 +192,8 @@ func sentences(text string) []string {
 	return list
 }
 
-// short cuts a text to at most limit characters, between words if one ends in its second half, and marks the cut.
+// short cuts the text of a block to at most limit characters, between words if one ends in its second half, and marks
+// the cut.
 func short(text string, limit int) string {
 	if utf8.RuneCountInString(text) <= limit {
 		return text

@@ -54,7 +54,7 @@ func clean(text string, in input, more func(md string) string) (string, error) {
 	return closed(bound(ownLinks(text, in), maxText)), nil
 }
 
-// unwrap removes what models put around an answer although the prompt forbids it.
+// unwrap cleans a model's answer of what it puts around it although the prompt forbids it.
 func unwrap(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && (unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) && r != '\u200d' ||
@@ -136,7 +136,7 @@ func ownLinks(text string, in input) string {
 	return image().ReplaceAllString(text, "$1") // one that the other replacements put together
 }
 
-// closed closes the fence that a text leaves open, in which what stands behind it would be code.
+// closed closes the fence that a model's answer leaves open, in which what stands behind it would be code.
 func closed(text string) string {
 	fence := ""
 	for line, kind := range markdown.Lines(text) {

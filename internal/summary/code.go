@@ -42,7 +42,8 @@ func readable(md string) string {
 // file is a page that is one file of code.
 type file struct{ name, lang, text, defines string }
 
-// fileOf returns the file that a page is, or nil if it is none. defines lists what the file defines; it may be nil.
+// fileOf returns the file of code that a page is, or nil if it is none. defines lists what the file defines; it may be
+// nil.
 func fileOf(ctx context.Context, in input, defines func(ctx context.Context, name string, code []byte) string) *file {
 	text, lang, ok := unfenced(in.content)
 	if !ok || prose[lang] || in.readme != "" || in.symbolMap != "" || strings.TrimSpace(text) == "" {

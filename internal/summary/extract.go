@@ -35,7 +35,7 @@ func extract(kind Kind, in input) (text string, weak bool) {
 	return bound(text, maxExtract), weak
 }
 
-// lead says in a sentence or two what a page is.
+// lead says, for an extractive summary, in a sentence or two what a page is.
 func lead(in input, blocks []block) string {
 	text, _ := brief(in, blocks, 2)
 	return text
@@ -56,7 +56,7 @@ const fewSentences = 3
 // maxSentences is how many sentences of a page are candidates, from the first.
 const maxSentences = 600
 
-// brief returns the n sentences that carry the page, in its order and paragraphs: those early in the page and in their
+// brief extracts the n sentences that carry the page, in its order and paragraphs: those early in the page and in their
 // paragraph, full of the words that the page uses most and of those of its title. What the page says of itself comes
 // first. weak reports whether it does not say of itself what it is, and no sentence stands out: none is prose, or all
 // are alike.
@@ -96,7 +96,7 @@ func brief(in input, blocks []block, n int) (text string, weak bool) {
 	return text, !described && (weak || len(kept) == 0)
 }
 
-// written joins the description and the sentences of a page to paragraphs.
+// written joins the description and the sentences that were extracted from a page to paragraphs.
 func written(in input, kept []sentence) string {
 	var b strings.Builder
 	if d := plain(in.description); utf8.RuneCountInString(d) >= 30 {
@@ -141,7 +141,7 @@ func written(in input, kept []sentence) string {
 	return short(strings.Join(strings.Fields(in.readme+" "+in.content), " "), 600)
 }
 
-// escaped keeps a sentence at the beginning of a paragraph from becoming a heading, list or quote.
+// escaped keeps an extracted sentence at the beginning of a paragraph from becoming a heading, list or quote.
 func escaped(s string) string {
 	if strings.HasPrefix(s, "#") || strings.HasPrefix(s, ">") || bullet().MatchString(s) {
 		return `\` + s
@@ -213,12 +213,12 @@ func asideSection(section string) bool {
 		func(s string) bool { return strings.HasPrefix(section, s) })
 }
 
-// wide reports whether text is in a script whose letters are words.
+// wide reports whether text to be extracted is in a script whose letters are words.
 func wide(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r >= 0x2e80 })
 }
 
-// proselike reports whether text is mostly letters and says something by itself.
+// proselike reports whether text to be extracted is mostly letters and says something by itself.
 func proselike(text string) bool {
 	letters, all := 0, 0
 	for _, r := range text {
@@ -276,8 +276,8 @@ func weigh(list []sentence, in input) {
 	}
 }
 
-// terms returns the words of text that may carry its meaning, in lower case; of scripts without spaces pairs of
-// letters.
+// terms returns the words of text, to choose what is extracted, that may carry its meaning, in lower case; of scripts
+// without spaces pairs of letters.
 func terms(text string) []string {
 	var list []string
 	for _, w := range wordsOf(strings.ToLower(text)) {
@@ -306,8 +306,8 @@ var stopWords = func() map[string]bool {
 	return m
 }()
 
-// leansBack reports whether a sentence begins with a word that refers to the sentence before, without which it is not
-// understood.
+// leansBack reports whether a sentence to be extracted begins with a word that refers to the sentence before, without
+// which it is not understood.
 func leansBack(text string) bool {
 	word, _, _ := strings.Cut(strings.ToLower(text), " ")
 	switch strings.Trim(word, ",") {

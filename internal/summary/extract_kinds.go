@@ -22,13 +22,13 @@ var (
 	spans    = lazy.Pattern("`([^`\n]{2,120})`")
 )
 
-// sections joins the parts of a summary that are not empty.
+// sections joins the parts of an extractive summary of any kind that are not empty.
 func sections(parts ...string) string {
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return strings.Join(parts, "\n\n")
 }
 
-// under returns text under a heading; nothing for nothing.
+// under returns extracted text under a heading; nothing for nothing.
 func under(title, text string) string {
 	if text == "" {
 		return ""
@@ -36,7 +36,7 @@ func under(title, text string) string {
 	return "## " + title + "\n\n" + text
 }
 
-// bullets returns a list, each line once and at most most of them; nothing for nothing.
+// bullets returns what was extracted as a list, each line once and at most most of them; nothing for nothing.
 func bullets(lines []string, most int) string {
 	seen := map[string]bool{}
 	var b strings.Builder
@@ -58,7 +58,7 @@ func bullets(lines []string, most int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// matching returns the lines of all code of a page that match, without prompts of shells, each once, at most most.
+// matching extracts the lines of all code of a page that match, without prompts of shells, each once, at most most.
 func matching(blocks []block, re *regexp.Regexp, most int) []string {
 	var list []string
 	for _, b := range blocks {
@@ -75,7 +75,8 @@ func matching(blocks []block, re *regexp.Regexp, most int) []string {
 	return list
 }
 
-// usage returns how to install, import and call what the page is about: commands and code as they stand there.
+// usage extracts, for the kind usage, how to install, import and call what the page is about: commands and code as they
+// stand there.
 func usage(in input, blocks []block) string {
 	install := matching(blocks, installLine(), 8)
 	for _, b := range blocks { // a command in a sentence
@@ -139,8 +140,8 @@ func onlyMatching(text string, re *regexp.Regexp) bool {
 	return true
 }
 
-// interfaces returns the signatures that the page and its symbol map name, with what is said of each, under the
-// headings that they stand under.
+// interfaces extracts, for the kind api, the signatures that the page and its symbol map name, with what is said of
+// each, under the headings that they stand under.
 func interfaces(in input, blocks []block) string {
 	type entry struct{ under, line string }
 	var list []entry
@@ -213,8 +214,8 @@ var designSections = lazy.Pattern(`\b(?:architectur\w*|design\w*|structure|layou
 // usedBy are headings of lists of others that use a thing.
 var usedBy = lazy.Pattern(`\b(?:us(?:ed|ing|ers?)|projects|adopters|companies)\b`)
 
-// architecture returns what the page says of its parts, the head of the symbol map, and without either the page's
-// outline with the first sentence of each part.
+// architecture extracts, for the kind architecture, what the page says of its parts, the head of the symbol map, and
+// without either the page's outline with the first sentence of each part.
 func architecture(in input, blocks []block) string {
 	var design []string
 	for _, b := range blocks {
@@ -244,7 +245,7 @@ func architecture(in input, blocks []block) string {
 	return sections(lead(in, blocks), under("Design", bullets(design, 14)), outline, files)
 }
 
-// outlineOf returns the page's headings, each with the first sentence under it.
+// outlineOf extracts the page's headings, each with the first sentence under it.
 func outlineOf(blocks []block) []string {
 	var list []string
 	for i, b := range blocks {
@@ -287,7 +288,8 @@ var facts = []struct {
 	{"Performance", lazy.Pattern(`(?i)\b(?:benchmarks?|times faster|x faster|\d+x|faster than|throughput|latency|ns/op|req(?:uests)?/s)\b`), lazy.Pattern(`\b(?:benchmarks?|performance)\b`)},
 }
 
-// evaluation returns the sentences of a page about each of facts, and names those that it is silent on.
+// evaluation extracts, for the kind evaluation, the sentences of a page about each of facts, and names those that it is
+// silent on.
 func evaluation(in input, blocks []block) string {
 	var parts, silent []string
 	found := 0

@@ -21,8 +21,8 @@ type input struct {
 	file                                           *file // for an extract: it is a file of code; nil: it is none
 }
 
-// assemble gathers what is known of a page in the order of rule B23 and cuts it where the limit is reached. content is
-// the page's markdown; what it repeats of README and symbol map is left out of it.
+// assemble makes the input: it gathers what is known of a page in the order of rule B23 and cuts it where the limit is
+// reached. content is the page's markdown; what it repeats of README and symbol map is left out of it.
 func assemble(p *page.Page, content string, limit int) input {
 	_, body := page.SplitFrontMatter([]byte(content))
 	in := input{

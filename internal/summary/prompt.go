@@ -34,7 +34,7 @@ const (
 	answerMost   = 8000
 )
 
-// markOf returns the mark that stands round a page.
+// markOf returns the mark that stands round a page in a prompt.
 func markOf(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "page-" + hex.EncodeToString(sum[:8])
