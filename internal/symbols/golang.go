@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// readGo returns the definitions and references of a Go file. It reads as much as possible of a file with errors.
+// readGo returns the definitions and references of a file in Go. It reads as much as possible of a file with errors.
 func readGo(content []byte) *source {
 	files := token.NewFileSet()
 	file, _ := parser.ParseFile(files, "", content, parser.SkipObjectResolution)
@@ -67,7 +67,7 @@ func (g *goFile) declare(declaration ast.Decl) {
 	}
 }
 
-// receiver returns the name of the type that a method belongs to.
+// receiver returns the name of the type that a method in Go belongs to.
 func receiver(list *ast.FieldList) string {
 	if len(list.List) == 0 {
 		return ""

@@ -29,7 +29,8 @@ func signature(l *language, content []byte, m match) string {
 	return oneLine(text, l)
 }
 
-// typeText shortens the braces of a long "typedef struct node {…} node_t", because the name is at the end.
+// typeText shortens, in a signature, the braces of a long "typedef struct node {…} node_t", because the name is at
+// the end.
 func typeText(text []byte) []byte {
 	first, last := bytes.IndexByte(text, '{'), bytes.LastIndexByte(text, '}')
 	if len(text) > maxSignature/2 && first >= 0 && first < last {
@@ -38,7 +39,7 @@ func typeText(text []byte) []byte {
 	return text[:min(len(text), 4*maxSignature)]
 }
 
-// oneLine returns text on one line, without comments and without the token that opens a body.
+// oneLine returns the text of a signature on one line, without comments and without the token that opens a body.
 func oneLine(text []byte, l *language) string {
 	var b strings.Builder
 	text = l.remarks().ReplaceAllLiteral(text, nil)

@@ -210,7 +210,8 @@ func (e *Engine) dropIdle(ctx context.Context) {
 	}
 }
 
-// open compiles the module and creates the directory for its machine code, if dir is not empty.
+// open compiles the module of an Engine that finds symbols, and creates the directory for its machine code, if dir is
+// not empty.
 func open(ctx context.Context, dir string) (*module, error) {
 	code, err := wasmBytes()
 	if err != nil {
