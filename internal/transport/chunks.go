@@ -91,7 +91,7 @@ func wholeChunk(p []byte) int {
 	return n
 }
 
-// hexValue returns the value of a hexadecimal digit; 16 for another byte.
+// hexValue returns the value of a hexadecimal digit in the size of a chunk; 16 for another byte.
 func hexValue(b byte) uint64 {
 	switch {
 	case '0' <= b && b <= '9':

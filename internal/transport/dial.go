@@ -99,7 +99,8 @@ type mapping struct {
 	to         netip.AddrPort
 }
 
-// parseMapping parses host:port=addr:port. The host may be *; IPv6 addresses are in brackets.
+// parseMapping parses an entry of upstream.resolve, by which another address is dialled: host:port=addr:port. The host
+// may be *; IPv6 addresses are in brackets.
 func parseMapping(s string) (mapping, error) {
 	from, to, ok := strings.Cut(s, "=")
 	if !ok {
@@ -126,7 +127,7 @@ func parseMapping(s string) (mapping, error) {
 	return mapping{host: strings.TrimSuffix(host, "."), port: port, to: addr}, nil
 }
 
-// validPort returns an error for a port that is no number from 1 to 65535 in its shortest form.
+// validPort returns an error for a port to dial that is no number from 1 to 65535 in its shortest form.
 func validPort(port string) error {
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil || n == 0 || strconv.FormatUint(n, 10) != port {

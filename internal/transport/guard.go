@@ -94,8 +94,8 @@ var (
 	localhostIPv6 = netip.IPv6Loopback()
 )
 
-// embedded returns the IPv4 addresses embedded in an IPv6 address; none for an IPv4 address. (Unmap has already
-// converted mapped addresses.)
+// embedded returns, for the guard, the IPv4 addresses embedded in an IPv6 address; none for an IPv4 address. (Unmap has
+// already converted mapped addresses.)
 func embedded(ip netip.Addr) []netip.Addr {
 	if !ip.Is6() || ip == localhostIPv6 || ip.IsUnspecified() {
 		return nil
@@ -121,7 +121,7 @@ func embedded(ip netip.Addr) []netip.Addr {
 	return v4
 }
 
-// localAddrs returns the addresses of this machine's interfaces, or none on an error.
+// localAddrs returns, for the guard, the addresses of this machine's interfaces, or none on an error.
 func localAddrs() []netip.Addr {
 	nets, err := net.InterfaceAddrs()
 	if err != nil {

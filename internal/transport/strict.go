@@ -131,7 +131,7 @@ const maxInterim = 50
 
 var errInterim = errors.New("malformed response: too many interim responses")
 
-// watched returns a context whose request tells its connection when a response is due, and ends after too many interim
+// watched returns a context whose request tells its strictConn when a response is due, and ends after too many interim
 // ones. It replaces the caller's trace and calls it.
 func watched(ctx context.Context, method string) context.Context {
 	due := int32(1)

@@ -75,7 +75,7 @@ func (t *Transport) dialUpstream(ctx context.Context, network, addr string) (net
 	return t.dialer.dial(ctx, proxied, network, addr)
 }
 
-// connect asks the proxy at the other end of conn for a tunnel to addr (RFC 9110 §9.3.6).
+// connect asks the upstream proxy at the other end of conn for a tunnel to addr (RFC 9110 §9.3.6).
 func connect(ctx context.Context, conn net.Conn, user *url.Userinfo, addr string) (net.Conn, error) {
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
