@@ -89,7 +89,7 @@ func CheckDirectory(directory string) (string, error) {
 	return origin, nil
 }
 
-// readKey reads a private key in PKCS #8, PEM. It rejects a file that other users can read.
+// readKey reads the private key that signs requests, in PKCS #8, PEM. It rejects a file that other users can read.
 func readKey(file string) (ed25519.PrivateKey, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -117,7 +117,7 @@ func readKey(file string) (ed25519.PrivateKey, error) {
 	return key, nil
 }
 
-// makeKey makes a private key and writes it to a file.
+// makeKey makes the private key that signs requests and writes it to a file.
 func makeKey(file string) (ed25519.PrivateKey, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -137,13 +137,13 @@ type jwk struct {
 	X   string `json:"x"`
 }
 
-// jwkOf returns the public key as a JSON Web Key.
+// jwkOf returns the public key of a signer as a JSON Web Key.
 func jwkOf(key ed25519.PrivateKey) jwk {
 	public := key.Public().(ed25519.PublicKey) //nolint:forcetypeassert // by its documentation
 	return jwk{Crv: "Ed25519", Kty: "OKP", X: base64.RawURLEncoding.EncodeToString(public)}
 }
 
-// thumbprint returns the thumbprint of the public key (RFC 7638).
+// thumbprint returns the thumbprint of a signer's public key (RFC 7638).
 func thumbprint(key ed25519.PrivateKey) string {
 	text, _ := json.Marshal(jwkOf(key)) // three strings cannot fail
 	sum := sha256.Sum256(text)
@@ -331,7 +331,7 @@ func baseOf(input httpsfv.InnerList, valueOf func(httpsfv.Item) (string, error))
 	return b.String(), nil
 }
 
-// valueOf returns the value of a component (RFC 9421 §2.1, §2.2).
+// valueOf returns the value of a component that is signed (RFC 9421 §2.1, §2.2).
 func valueOf(r *http.Request, agent *httpsfv.Dictionary, component httpsfv.Item) (string, error) {
 	switch component.Value {
 	case "@method":
@@ -355,7 +355,8 @@ func valueOf(r *http.Request, agent *httpsfv.Dictionary, component httpsfv.Item)
 	return "", fmt.Errorf("component %v is unknown", component.Value)
 }
 
-// authority returns the host of a request in lower case, with its port unless it is the scheme's (RFC 9421 §2.2.3).
+// authority returns, as a component that is signed, the host of a request in lower case, with its port unless it is the
+// scheme's (RFC 9421 §2.2.3).
 func authority(r *http.Request) string {
 	host := cmp.Or(r.Host, r.URL.Host)
 	port := ":443"

@@ -105,7 +105,7 @@ func (g *Guesses) Right(secret, network string) {
 	g.seen.Remove(guesser{secret, network})
 }
 
-// RetryAfter returns a wait as a field Retry-After has it: in seconds, rounded up.
+// RetryAfter returns how long a guesser is to wait as a field Retry-After has it: in seconds, rounded up.
 func RetryAfter(wait time.Duration) string {
 	return strconv.FormatInt(int64((wait+time.Second-1)/time.Second), 10)
 }

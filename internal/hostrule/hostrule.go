@@ -43,7 +43,7 @@ func (r Rule) Hides() bool { return r.Log == "off" }
 // Rules are tried in order.
 type Rules []Rule
 
-// Stored returns rules of the store. They come before those of the configuration: they were made later.
+// Stored returns the rules for hosts of the store. They come before those of the configuration: they were made later.
 func Stored(list []store.Rule) Rules {
 	rules := make(Rules, len(list))
 	for i, r := range list {

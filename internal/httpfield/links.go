@@ -72,7 +72,7 @@ func (l *Link) params(s string) string {
 	}
 }
 
-// paramValue parses a token or a quoted string at the start of s.
+// paramValue parses the value of a link's parameter, a token or a quoted string at the start of s.
 func paramValue(s string) (value, rest string) {
 	if !strings.HasPrefix(s, `"`) {
 		end := strings.IndexAny(s, ";,")

@@ -83,7 +83,7 @@ func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 	}
 }
 
-// mayPass reports whether a failure may pass within a call.
+// mayPass reports whether a failure may pass, so that a call asks again.
 func mayPass(k Kind) bool { return k == Unreachable || k == Limited || k == Trouble }
 
 // backOff returns how long to wait after an attempt. The wait doubles with each attempt and varies by half, so that
@@ -93,7 +93,7 @@ func backOff(attempt int) time.Duration {
 	return min(wait/2+rand.N(wait), longestWait)
 }
 
-// send sends one request and reads its answer.
+// send asks once: it sends one request and reads its answer.
 func (c *Client) send(caller, ctx context.Context, path string, body any, q question) ([]byte, error) {
 	content, err := json.Marshal(body)
 	if err != nil {

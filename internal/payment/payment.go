@@ -119,7 +119,8 @@ func (l *loose) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// decoded returns what base64 holds, in either alphabet and with padding or without; nil if it is none.
+// decoded returns what the base64 of an offer to pay holds, in either alphabet and with padding or without; nil if it
+// is none.
 func decoded(s string) []byte {
 	s = strings.TrimRight(strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimSpace(s)), "=")
 	content, err := base64.RawStdEncoding.DecodeString(s)
@@ -135,8 +136,9 @@ type challenge struct {
 	params map[string]string // by their names in lower case
 }
 
-// challenges reads the lines of WWW-Authenticate. One line may have several challenges, and a challenge several
-// parameters, both apart by commas: an element whose first word has no equals sign begins a challenge.
+// challenges reads the lines of WWW-Authenticate, which may ask to pay. One line may have several challenges, and a
+// challenge several parameters, both apart by commas: an element whose first word has no equals sign begins a
+// challenge.
 func challenges(lines []string) (list []challenge) {
 	for element := range httpfield.Elements(lines) {
 		scheme, param, found := strings.Cut(element, " ")

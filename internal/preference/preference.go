@@ -78,8 +78,8 @@ func SplitRobots(value string) (pattern, statement string) {
 	return pattern, statement
 }
 
-// usage reads the lines of Content-Usage (vocab-08, "Processing Algorithm"). A value that is no token y or n says
-// nothing, and of several values for one key the last counts.
+// usage reads the preferences in the lines of Content-Usage (vocab-08, "Processing Algorithm"). A value that is no
+// token y or n says nothing, and of several values for one key the last counts.
 func usage(lines []string, in string) (list page.Preferences) {
 	lines = limited(lines)
 	if len(lines) == 0 {
@@ -104,8 +104,8 @@ func usage(lines []string, in string) (list page.Preferences) {
 	return list
 }
 
-// signals reads a line of Content-Signal: members name=yes or name=no, apart by commas. Some sites write allow and
-// disallow for these.
+// signals reads the preferences in a line of Content-Signal: members name=yes or name=no, apart by commas. Some sites
+// write allow and disallow for these.
 func signals(line, in string) (list page.Preferences) {
 	if len(line) > maxStatement {
 		return nil
@@ -135,7 +135,7 @@ var denials = map[string][]page.Use{
 	"noai":      {page.UseInput, page.UseTrain},
 }
 
-// robotsRules reads a list of rules for robots, apart by commas.
+// robotsRules reads the preferences in a list of rules for robots, apart by commas.
 func robotsRules(line, prefix, in string) (list page.Preferences) {
 	if len(line) > maxStatement {
 		return nil
@@ -158,13 +158,13 @@ func isRobotsRule(word string) bool {
 	return false
 }
 
-// isToken reports whether a text can be the name of a crawler.
+// isToken reports whether a text can be the name of a crawler, whose preferences a line states.
 func isToken(s string) bool {
 	s = strings.TrimSpace(s)
 	return s != "" && !strings.ContainsAny(s, " ,;=\"")
 }
 
-// limited returns the lines that are read: short ones, and not too many.
+// limited returns the lines of preferences that are read: short ones, and not too many.
 func limited(lines []string) (kept []string) {
 	for _, line := range lines[:min(len(lines), maxLines)] {
 		if len(line) <= maxStatement {

@@ -46,7 +46,7 @@ func Propose(ctx context.Context, content []byte, contentType string, u *url.URL
 	return write(parts, u, lines), nil
 }
 
-// write writes a recipe. Texts are quoted as in JSON, which YAML reads, too.
+// write writes a proposed recipe. Texts are quoted as in JSON, which YAML reads, too.
 func write(parts convert.RecipeParts, u *url.URL, expect []string) []byte {
 	var b strings.Builder
 	quoted := func(s string) string {
@@ -76,7 +76,7 @@ func write(parts convert.RecipeParts, u *url.URL, expect []string) []byte {
 	return []byte(b.String())
 }
 
-// nameOf makes the name of a recipe of a host.
+// nameOf proposes the name of a recipe of a host.
 func nameOf(host string) string {
 	name := strings.Map(func(c rune) rune {
 		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' {
@@ -87,7 +87,7 @@ func nameOf(host string) string {
 	return strings.Trim(name[:min(len(name), maxName)], "-")
 }
 
-// expected returns the first lines of a page that a test may expect.
+// expected proposes the first lines of a page that a test may expect.
 func expected(markdown string) (lines []string) {
 	for line := range strings.Lines(markdown) {
 		if line = strings.TrimSpace(line); len(line) > 3 && len(line) < 200 && len(lines) < 3 {

@@ -145,7 +145,7 @@ func Parse(text []byte) ([]*Recipe, error) {
 	return list, nil
 }
 
-// documents yields the YAML documents of a text, which lines of --- part, with the number of lines before each.
+// documents yields the recipes of a text, YAML documents which lines of --- part, with the number of lines before each.
 func documents(text []byte) func(yield func(first int, part []byte) bool) {
 	return func(yield func(int, []byte) bool) {
 		begin, first, line := 0, 0, 0
@@ -255,7 +255,7 @@ func recipeName(s string) bool {
 	})
 }
 
-// fieldName reports whether s can be the name of a field.
+// fieldName reports whether s can be the name of a recipe's field.
 func fieldName(s string) bool {
 	return s != "" && len(s) <= 30 && !strings.ContainsFunc(s, func(c rune) bool {
 		return c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z')

@@ -122,7 +122,8 @@ func compare(markdown string, t Test) (failures []string) {
 	return failures
 }
 
-// nearest names a line that holds the longest word of want, which is what the recipe made of it.
+// nearest names, for a test that failed, a line that holds the longest word of want, which is what the recipe made of
+// it.
 func nearest(lines []string, want string) string {
 	longest := ""
 	for word := range strings.FieldsSeq(want) {

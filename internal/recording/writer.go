@@ -173,7 +173,8 @@ func (x *Exchange) End(cut bool) {
 	w.write(&line{Exchange: &x.e})
 }
 
-// trailerOf returns the trailer fields, which a handler sets in the header after it has written it.
+// trailerOf returns, to be written to the recording, the trailer fields, which a handler sets in the header after it
+// has written it.
 func trailerOf(h http.Header) http.Header {
 	var trailer http.Header
 	put := func(name string, values []string) {

@@ -11,7 +11,8 @@ import (
 // written begins the first line of a unit, which has a sum of the other lines.
 const written = "# readthru wrote this unit ("
 
-// signed returns a unit with a line before it that says where changes belong, and by which [CheckUnchanged] knows them.
+// signed returns a unit, which somebody may have edited later, with a line before it that says where changes belong,
+// and by which [CheckUnchanged] knows them.
 func signed(unit, text string) string {
 	return written + sum(text) + "). For changes of your own: systemctl --user edit " + unit + "\n" + text
 }

@@ -81,7 +81,7 @@ func (Systemd) Logs(_ string, follow bool) []string {
 	return args
 }
 
-// socketText returns the socket unit, or "" if the manager can hold no address of the daemon.
+// socketText returns the socket unit of systemd, or "" if the manager can hold no address of the daemon.
 func socketText(d Daemon) string {
 	var streams strings.Builder
 	for _, addr := range d.Listen {
@@ -103,8 +103,8 @@ WantedBy=sockets.target
 `)
 }
 
-// serviceText returns the service unit. Chromium and the grammars' compiler need memory that is written and run, and
-// namespaces, so that these are not forbidden.
+// serviceText returns the service unit of systemd. Chromium and the grammars' compiler need memory that is written and
+// run, and namespaces, so that these are not forbidden.
 func serviceText(d Daemon, socket bool) string {
 	needs := ""
 	if socket {

@@ -79,7 +79,7 @@ func DecodeValue(text []byte, v reflect.Value, key string) error {
 	return decode(v, docs[0], key, nil, nil)
 }
 
-// documents parses a text, and returns its documents that are not empty.
+// documents parses a YAML text, and returns its documents that are not empty.
 func documents(text []byte) (docs []ast.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -130,7 +130,7 @@ func tooDeep(text []byte) (at Place, deep bool) {
 	return Place{}, false
 }
 
-// decode sets v, the value of a key, from a node.
+// decode sets v, the value of a key, from a node of the YAML text.
 func decode(v reflect.Value, n ast.Node, key string, oneof []string, found func(string, Place)) error {
 	at := placeOf(n)
 	wrong := func(format string, args ...any) error { return &Error{at, key, fmt.Errorf(format, args...)} }
@@ -211,7 +211,7 @@ func decodeMapping(v reflect.Value, pairs []*ast.MappingValueNode, begin Place, 
 	return nil
 }
 
-// fieldOf finds the field of a struct by its key.
+// fieldOf finds the field of a struct by its key in the YAML text.
 func fieldOf(v reflect.Value, key string) (reflect.Value, reflect.StructTag, bool) {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
@@ -226,7 +226,7 @@ func fieldOf(v reflect.Value, key string) (reflect.Value, reflect.StructTag, boo
 	return reflect.Value{}, "", false
 }
 
-// scalar returns the text of a key or a plain value.
+// scalar returns the text of a key or a plain value in YAML.
 func scalar(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -245,7 +245,7 @@ func placeOf(n ast.Node) Place {
 	return Place{n.GetToken().Position.Line, n.GetToken().Position.Column}
 }
 
-// kindName names the kind of value that a key has.
+// kindName names the kind of value that a key has in YAML.
 func kindName(v reflect.Value) string {
 	switch {
 	case v.Kind() == reflect.Struct || v.Type() == mapType:

@@ -50,7 +50,7 @@ func Beside(path string, content []byte) (name string, err error) {
 	})
 }
 
-// beside makes a file beside path with what write writes, and returns its name.
+// beside makes a whole file beside path with what write writes, and returns its name.
 func beside(path string, write func(*os.File) error) (name string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*") // mode 0600
 	if err != nil {
