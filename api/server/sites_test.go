@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server"
 	"github.com/readthru/readthru/internal/hostrule"
@@ -148,4 +150,48 @@ func TestAHostIsForgottenWhole(t *testing.T) {
 			t.Errorf("stored responses: %+v, %v", cached, err)
 		}
 	})
+}
+
+// What failed or was tunnelled before the daemon started anew is known as long as the log has it.
+func TestSitesKnowTheTroubleBeforeTheStart(t *testing.T) {
+	o := journal.Options{Dir: t.TempDir(), Days: 3}
+	before := journal.New(o)
+	now := time.Now()
+	for _, e := range []journal.Entry{
+		{Method: "CONNECT", URL: "pinned.test:443", Outcome: journal.Tunnelled, Tunnel: "client-rejected-ca"},
+		{Method: "GET", URL: "https://down.test/a", Outcome: journal.Failed},
+		{Method: "GET", URL: "https://back.test/a", Outcome: journal.Failed},
+		{Method: "GET", URL: "https://ruled.test/", Outcome: "miss", Rule: "ruled.test"},
+	} {
+		e.Time = now
+		before.Add(&e)
+	}
+	before.Close()
+	told := journal.New(o)
+	w := newWorldOver(t, nil, nil, func(o *server.Options) { o.Journal = told })
+	told.Add(&journal.Entry{Time: now, Method: "GET", URL: "https://back.test/a", Outcome: "miss"})
+	ruled := store.RuleFields{Host: "ruled.test", TTL: time.Hour}
+	if _, err := w.store.PutRule(store.Rule{RuleFields: ruled}, now); err != nil {
+		t.Fatal(err)
+	}
+
+	list, err := w.client.Sites(t.Context(), api.SiteQuery{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, s := range list.Sites {
+		got[s.Host] = fmt.Sprintf("%s %d failed, %d tunnelled", s.Exception, s.Failed, s.Tunnels)
+	}
+	want := map[string]string{
+		"pinned.test": "tunnelled 0 failed, 1 tunnelled", "down.test": "failing 1 failed, 0 tunnelled",
+		"back.test": " 1 failed, 0 tunnelled", "ruled.test": "ruled 0 failed, 0 tunnelled",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	rules, err := w.client.Rules(t.Context(), api.RuleQuery{})
+	if err != nil || len(rules.Rules) != 1 || !rules.Rules[0].Used.Equal(now.UTC().Round(0)) {
+		t.Errorf("%v, %+v, want a rule used %v", err, rules, now)
+	}
 }

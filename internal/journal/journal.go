@@ -117,6 +117,7 @@ type Journal struct {
 
 	sessions     sessions
 	agentsBefore sync.Once // recalls agents of earlier processes
+	before       before    // for Recent
 
 	archive *archive      // nil: there are no files
 	wake    chan struct{} // tells the archive that much is to be written
@@ -163,6 +164,7 @@ func (j *Journal) Clear() error {
 	j.agents = agents{}
 	last := j.next - 1
 	j.mu.Unlock()
+	defer j.before.forget()
 	if j.archive == nil {
 		return nil
 	}
@@ -431,21 +433,6 @@ func (j *Journal) After(n uint64, f Filter, limit int) (list []Entry, last uint6
 	}
 	slices.Reverse(list)
 	return list, last, int(min(left, math.MaxInt32))
-}
-
-// Recent yields the requests in memory, oldest first, with the time of each. The entries are shared and must not
-// change; only method, URL and what was decided of them are as [Journal.List] has it.
-func (j *Journal) Recent() iter.Seq2[*Entry, time.Time] {
-	return func(yield func(*Entry, time.Time) bool) {
-		j.mu.Lock()
-		slots := j.slotsLocked(j.first, j.next-1)
-		j.mu.Unlock()
-		for _, s := range slots {
-			if s.of != nil && !yield(s.of, time.Unix(0, s.began).UTC()) {
-				return
-			}
-		}
-	}
 }
 
 // since returns the requests after that with a number, oldest first, the number of the last one, and how many were

@@ -18,6 +18,7 @@ func (j *Journal) Remove(f Filter) (int, error) {
 		a.mu.Lock() // nothing is written meanwhile
 		defer a.mu.Unlock()
 	}
+	defer j.before.forget()
 	gone := j.removeFromMemory(f)
 	n := len(gone)
 	if j.archive == nil {
