@@ -80,11 +80,11 @@ func Open(ctx context.Context, content []byte, maxPart int) (*Archive, error) {
 // key returns the name of a part of an archive in the form in which names are compared.
 func key(name string) string { return strings.ToLower(strings.TrimPrefix(path.Clean(name), "/")) }
 
-// Has reports whether there is a part of this name.
+// Has reports whether there is a part of this name in the zip archive.
 func (a *Archive) Has(name string) bool { return a.files[key(name)] != nil }
 
-// Part returns the content of a part, nil if there is none. A part over the limit is cut, one that is damaged has what
-// could be read.
+// Part returns the content of a part of the zip archive, nil if there is none. A part over the limit is cut, one that
+// is damaged has what could be read.
 func (a *Archive) Part(name string) []byte {
 	guard.Check(a.ctx)
 	f := a.files[key(name)]
@@ -109,7 +109,7 @@ func (a *Archive) Part(name string) []byte {
 	return data
 }
 
-// Decoder returns a decoder of a part in XML, nil if there is none. The whole part is read first.
+// Decoder returns a decoder of a part of the zip archive in XML, nil if there is none. The whole part is read first.
 func (a *Archive) Decoder(name string) *xml.Decoder {
 	if !a.Has(name) {
 		return nil
@@ -117,8 +117,8 @@ func (a *Archive) Decoder(name string) *xml.Decoder {
 	return xmlread.NewDecoder(bytes.NewReader(a.Part(name)))
 }
 
-// Each calls do for every start tag of a part, for what has no order. do may read on with dec, as for the text of an
-// element.
+// Each calls do for every start tag of a part of the zip archive, for what has no order. do may read on with dec, as
+// for the text of an element.
 func (a *Archive) Each(name string, do func(dec *xml.Decoder, t xml.StartElement)) {
 	dec := a.Decoder(name)
 	if dec == nil {

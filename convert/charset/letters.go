@@ -86,8 +86,8 @@ var ideographs = map[string]string{
 		"밋됨올및룹린삭퓨꾸쓸암후별범순규젯며축루것딩향뉴닙눌릴언청글허콘투째토릅길맞컨움헤외받히격직슬약까완",
 }
 
-// costs returns what each letter of the language costs. A slash in the table of letters begins those that are half as
-// frequent.
+// costs returns what each letter of the language costs, where an encoding is detected by its letters. A slash in the
+// table of letters begins those that are half as frequent.
 func (l *language) costs() map[rune]float64 {
 	costs, bits := map[rune]float64{}, 1.0
 	for _, r := range l.letters {

@@ -68,8 +68,8 @@ type candidate struct {
 // candidates are the winners of one element, one for each property.
 type candidates []candidate
 
-// put takes a declaration if it wins over those before it. One of the same key wins: it is the later of two in one rule
-// or one style attribute.
+// put takes a declaration if it wins in the cascade over those before it. One of the same key wins: it is the later of
+// two in one rule or one style attribute.
 func (c *candidates) put(d *declaration, key uint64, by *rule) {
 	for i := range *c {
 		if one := &(*c)[i]; one.name == d.name {

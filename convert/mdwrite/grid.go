@@ -1,8 +1,8 @@
 package mdwrite
 
-// grid holds the cells of a table of markdown in few allocations: a large table has a million cells. Offsets are 32
-// bits, as the output of a table is bounded.
-type grid struct {
+// tableGrid holds the cells of a table of markdown in few allocations: a large table has a million cells. Offsets are
+// 32 bits, as the output of a table is bounded.
+type tableGrid struct {
 	texts  []byte // of all cells, one after the other
 	cells  []cell
 	ends   []int32 // for each row, the index after its last cell
@@ -20,7 +20,7 @@ type cell struct {
 type place struct{ cell, rows int32 }
 
 // text returns the markdown of a cell. It is nil for a place without a cell.
-func (g *grid) text(cell int32) []byte {
+func (g *tableGrid) text(cell int32) []byte {
 	if cell < 0 {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (g *grid) text(cell int32) []byte {
 }
 
 // blank reports whether a line of the table has no text in markdown. Such a row of a table is left out.
-func (g *grid) blank(line []place) bool {
+func (g *tableGrid) blank(line []place) bool {
 	for _, p := range line {
 		if len(g.text(p.cell)) > 0 {
 			return false
@@ -39,7 +39,7 @@ func (g *grid) blank(line []place) bool {
 
 // used returns which columns of the table have text in markdown. It reports false if spans make far more places than
 // there are cells. Columns without text are left out of a table.
-func (g *grid) used() (used []bool, ok bool) {
+func (g *tableGrid) used() (used []bool, ok bool) {
 	limit := g.limit()
 	for line := range g.lines {
 		if limit -= len(line); limit < 0 {
@@ -57,11 +57,11 @@ func (g *grid) used() (used []bool, ok bool) {
 
 // limit is the number of places of the markdown table that the spans of the cells may make. Without it a few cells with
 // large spans would make millions of places.
-func (g *grid) limit() int { return 4*len(g.cells) + 1000 }
+func (g *tableGrid) limit() int { return 4*len(g.cells) + 1000 }
 
 // lines yields the rows of the markdown table, with each cell repeated over the columns and rows that it spans. A line
 // is valid until the next one. A line over the limit is cut.
-func (g *grid) lines(yield func(line []place) bool) {
+func (g *tableGrid) lines(yield func(line []place) bool) {
 	var line, above []place
 	limit := g.limit()
 	at := int32(0)

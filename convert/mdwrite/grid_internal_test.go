@@ -7,8 +7,8 @@ import (
 )
 
 // gridOf makes a grid of rows of cells written as TEXT, or TEXT/COLUMNSxROWS.
-func gridOf(rows ...string) *grid {
-	g := &grid{}
+func gridOf(rows ...string) *tableGrid {
+	g := &tableGrid{}
 	for _, row := range rows {
 		cells := strings.Fields(row)
 		for _, c := range cells {

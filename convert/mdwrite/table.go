@@ -168,8 +168,8 @@ func (r *renderer) rowsAsItems(out *bytes.Buffer, n *html.Node) {
 }
 
 // grid renders the cells of a table as markdown and returns them with their spans.
-func (r *renderer) grid(n *html.Node) *grid {
-	g := &grid{}
+func (r *renderer) grid(n *html.Node) *tableGrid {
+	g := &tableGrid{}
 	for row := range r.rows(n) {
 		begin := len(g.cells)
 		for c := range r.kept(row) {

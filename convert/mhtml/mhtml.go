@@ -98,7 +98,8 @@ func Read(ctx context.Context, content []byte, limit int) (*Page, error) {
 	return first, nil
 }
 
-// read reads the content of a part in its transfer encoding. What could be read before an error stays in Content.
+// read reads the content of a part of a web archive in its transfer encoding. What could be read before an error stays
+// in Content.
 func (p *Page) read(r io.Reader, coding string, limit int) error {
 	switch strings.ToLower(strings.TrimSpace(coding)) {
 	case "quoted-printable":

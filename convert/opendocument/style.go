@@ -103,8 +103,8 @@ func (r *odfReader) cellStyle(t xml.StartElement) style {
 	return r.style(name)
 }
 
-// css says how text in a style looks as far as that says whether people see it. It returns "" if the style says nothing
-// of that. ground is the color behind it.
+// css says how text in a style of OpenDocument looks as far as that says whether people see it. It returns "" if the
+// style says nothing of that. ground is the color behind it.
 func (s *style) css(ground string) string {
 	css := ""
 	if s.hidden {

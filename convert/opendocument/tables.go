@@ -66,7 +66,8 @@ func (r *odfReader) collapsed(t xml.StartElement) bool {
 	return visibility == "collapse" || visibility == "filter" || r.style(xmlread.Attr(t, "style-name")).hidden
 }
 
-// seen returns how many of the columns from one on are not hidden. Columns that the table does not describe are not.
+// seen returns how many of the columns of an OpenDocument table, from one on, are not hidden. Columns that the table
+// does not describe are not.
 func (w *row) seen(from, n int) (seen int) {
 	for i := from; i < from+n; i++ {
 		if i >= len(w.columns) {

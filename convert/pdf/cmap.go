@@ -22,7 +22,7 @@ const maxMapped = 1 << 17
 // readCMap reads a CMap of a font: the ranges of its codes, what they mean, and which glyphs they are. It is read by
 // the lexer of PDF objects, since its operators stand behind their operands in the same syntax; other CMaps that it
 // names by usecmap are not.
-func readCMap(r *reader, data []byte) cmap {
+func readCMap(r *pdfReader, data []byte) cmap {
 	m := cmap{texts: map[int]string{}}
 	l := lexer{b: data}
 	var args []any
@@ -97,7 +97,7 @@ func mapped(s string) string {
 
 // addRange maps a range of codes to text (bfrange): to the text target and those after it, whose last character counts
 // up, or to each text of a list.
-func (m *cmap) addRange(r *reader, from, to, target any) {
+func (m *cmap) addRange(r *pdfReader, from, to, target any) {
 	low, ok1 := from.(string)
 	high, ok2 := to.(string)
 	if !ok1 || !ok2 || len(low) > 4 || len(high) > 4 {

@@ -89,7 +89,7 @@ func setColor(stroke bool) func(*interpreter) {
 
 // colorSpace reads a color space (§8.6). v is a name, of a space of devices or of the resources, or an array. A name
 // that leads to a name is followed once. Indexed, Lab and Pattern are not understood.
-func (r *reader) colorSpace(v any, resources dict) colorSpace {
+func (r *pdfReader) colorSpace(v any, resources dict) colorSpace {
 	if n := r.name(v); n != "" {
 		switch n {
 		case "DeviceGray", "CalGray", "G":

@@ -11,7 +11,7 @@ import (
 // §7.5.8), the newest first, and so fills places and trailer: what a newer table says stays. It reports false where an
 // offset has no table; a chain that leads out of the file, or in a circle, ends with what was read before. It cuts off
 // what stands before the header of the file.
-func (r *reader) crossReference() bool {
+func (r *pdfReader) crossReference() bool {
 	tail := r.b[max(0, len(r.b)-2048):]
 	i := bytes.LastIndex(tail, []byte("startxref"))
 	if i < 0 {
@@ -60,7 +60,7 @@ func (r *reader) crossReference() bool {
 
 // put records, as the cross-reference has it, the place of an object of a PDF, unless a newer table has done so. Too
 // many objects end the reading.
-func (r *reader) put(num int, p place) {
+func (r *pdfReader) put(num int, p place) {
 	_, known := r.places[num]
 	switch {
 	case known || num < 0 || num > 1<<24 || p.in == 0 && (p.offset <= 0 || p.offset >= len(r.b)):
@@ -74,7 +74,7 @@ func (r *reader) put(num int, p place) {
 
 // table reads the cross-reference (xref) table at an offset of a PDF and returns its trailer; nil where there is none.
 // Free entries are passed over.
-func (r *reader) table(at int) dict {
+func (r *pdfReader) table(at int) dict {
 	l := lexer{b: r.b, at: at}
 	if v, _ := l.next(); v != word("xref") {
 		return nil
@@ -118,7 +118,7 @@ func (r *reader) table(at int) dict {
 // tableStream reads the cross-reference (xref) stream at an offset of a PDF (§7.5.8) and returns its dictionary, which
 // serves as trailer; nil where there is none. Rows have three numbers of the widths in W; without a first one, the kind
 // is 1.
-func (r *reader) tableStream(at int) dict {
+func (r *pdfReader) tableStream(at int) dict {
 	_, v := r.definition(at, ref{num: -1})
 	s, ok := v.(*stream)
 	if !ok {
@@ -176,7 +176,7 @@ func bigEndian(b []byte) (v int) {
 // replace earlier ones, as in an update. The error is ErrEncrypted. It serves files whose cross-reference table is
 // missing or wrong, which viewers open all the same. Trailers are taken from anywhere in the file, too, and object
 // streams are opened once decryption is known.
-func (r *reader) repair() error {
+func (r *pdfReader) repair() error {
 	r.reset()
 	r.repaired = true
 	for num, at := range r.scan() {
@@ -247,7 +247,7 @@ func (r *reader) repair() error {
 
 // scan returns where, without a cross-reference, objects begin, by their numbers. Of several objects with one number
 // the last counts. The file is searched once; its cost is a step for each "obj".
-func (r *reader) scan() map[int]int {
+func (r *pdfReader) scan() map[int]int {
 	if r.scanned != nil {
 		return r.scanned
 	}
@@ -275,7 +275,7 @@ func (r *reader) scan() map[int]int {
 
 // head reads, without a cross-reference, the dictionary of the object at an offset. stream reports whether data follow
 // it. repair asks it of every object for its type, so that it reads 64 KiB at most and decrypts nothing.
-func (r *reader) head(at int) (d dict, stream bool) {
+func (r *pdfReader) head(at int) (d dict, stream bool) {
 	l := lexer{b: r.b[:min(len(r.b), at+64<<10)], at: at}
 	defer func() { r.spend((l.at - at) / lexBytes) }()
 	for range 3 {
@@ -291,7 +291,7 @@ func (r *reader) head(at int) (d dict, stream bool) {
 
 // numbers returns the numbers of all objects in the cross-reference, in order. A damaged file whose page tree is lost
 // is read by it.
-func (r *reader) numbers() []int { return slices.Sorted(maps.Keys(r.places)) }
+func (r *pdfReader) numbers() []int { return slices.Sorted(maps.Keys(r.places)) }
 
 // objectBefore reads, without a cross-reference, "12 0 " backwards from the word obj at i. start is the offset of the
 // number; ok is false where the word follows something else.

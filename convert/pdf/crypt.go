@@ -29,7 +29,7 @@ var padding = []byte("\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x
 
 // newCrypt returns the decryption that an encryption dictionary asks for. It returns nil if a password is needed or the
 // method is unknown. A file may name a method that encrypts nothing; its streams and strings are left as they are.
-func newCrypt(r *reader, d dict) *crypt {
+func newCrypt(r *pdfReader, d dict) *crypt {
 	if f := r.name(d["Filter"]); f != "Standard" {
 		return nil
 	}
@@ -112,7 +112,7 @@ func newCrypt(r *reader, d dict) *crypt {
 
 // opens reports whether the key is right: the empty password is the user's (algorithms 4 to 6). Only revisions 2 to 4
 // come here; newer ones are checked by their own hashes.
-func (c *crypt) opens(r *reader, user string, revision int) bool {
+func (c *crypt) opens(r *pdfReader, user string, revision int) bool {
 	if revision == 2 {
 		return bytes.Equal(rc4Text(c.key, padding), []byte(user)[:min(len(user), 32)])
 	}
@@ -219,14 +219,14 @@ func (c *crypt) stream(data []byte, of ref) []byte {
 }
 
 // decryptedDict returns the dictionary of a stream with its strings decrypted.
-func (r *reader) decryptedDict(d dict, of ref) dict {
+func (r *pdfReader) decryptedDict(d dict, of ref) dict {
 	d, _ = r.decrypted(d, of).(dict)
 	return d
 }
 
 // decrypted returns an object of the file with its strings decrypted. It changes arrays and dictionaries in place: they
 // have just been read and nobody else has them. The dictionary that describes the encryption is left as it is.
-func (r *reader) decrypted(v any, of ref) any {
+func (r *pdfReader) decrypted(v any, of ref) any {
 	if r.crypt == nil || of.num == r.crypt.plain {
 		return v
 	}

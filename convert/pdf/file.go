@@ -50,7 +50,7 @@ type File struct {
 	Created       time.Time // zero if not known
 	Lang          string    // a language tag; may be empty
 
-	r     *reader
+	r     *pdfReader
 	pages []dict
 	fonts map[ref]*font
 	off   map[ref]bool // groups of optional content: true for those that are not shown
@@ -61,7 +61,7 @@ type File struct {
 // ErrDamaged or the context's error.
 func Open(ctx context.Context, content []byte) (f *File, err error) {
 	f = &File{fonts: map[ref]*font{}}
-	f.r = &reader{ctx: ctx, b: content, left: maxDecoded, stepsLeft: maxSteps}
+	f.r = &pdfReader{ctx: ctx, b: content, left: maxDecoded, stepsLeft: maxSteps}
 	defer f.r.rescue(&err, ErrDamaged)
 	if err := f.r.open(); err != nil {
 		return nil, err

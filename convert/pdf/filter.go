@@ -11,7 +11,7 @@ import (
 // decode returns the data of a stream with its filters undone (§7.4). Of damaged data it returns what could be read,
 // and sets cut. It returns nothing for pictures. Nothing is kept: a form that is drawn twice is decoded twice. A stream
 // with more than eight filters has no data.
-func (r *reader) decode(s *stream) []byte {
+func (r *pdfReader) decode(s *stream) []byte {
 	r.step()
 	data := s.raw
 	r.spend(len(data) / stepBytes)
@@ -53,7 +53,7 @@ func first(d dict, keys ...name) any {
 
 // filter undoes one filter of a stream (§7.4), with its parameters p. It returns nil for codings of pictures, and for
 // filters that are not known.
-func (r *reader) filter(f name, data []byte, p dict) []byte {
+func (r *pdfReader) filter(f name, data []byte, p dict) []byte {
 	switch f {
 	case "FlateDecode", "Fl":
 		return r.predict(r.inflate(data), p)
@@ -80,7 +80,7 @@ func (r *reader) filter(f name, data []byte, p dict) []byte {
 
 // take runs a filter's decoder within the bytes that may still be decoded, and counts its output. limit is the most
 // bytes that the decoder may give; output that reaches it counts as cut.
-func (r *reader) take(decode func(limit int) []byte) []byte {
+func (r *pdfReader) take(decode func(limit int) []byte) []byte {
 	limit := min(maxStream, r.left)
 	out := decode(limit)
 	r.left -= len(out)
@@ -92,7 +92,7 @@ func (r *reader) take(decode func(limit int) []byte) []byte {
 
 // readAll reads a filter's decompressor of a stream to its end, or to the limit. It works in pieces of 1 MiB, between
 // which it looks at the context. Damage ends the data early, and is noted in cut.
-func (r *reader) readAll(in io.Reader) []byte {
+func (r *pdfReader) readAll(in io.Reader) []byte {
 	return r.take(func(limit int) []byte {
 		var out bytes.Buffer
 		for out.Len() < limit {
@@ -114,7 +114,7 @@ func (r *reader) readAll(in io.Reader) []byte {
 
 // inflate undoes the filter Flate: it decompresses zlib data. Damaged files sometimes lack its header; its checksum is
 // ignored. That is why flate reads them and not zlib, which would refuse the whole stream.
-func (r *reader) inflate(data []byte) []byte {
+func (r *pdfReader) inflate(data []byte) []byte {
 	for len(data) > 0 && classes[data[0]] == space && data[0] != 0 {
 		data = data[1:]
 	}
@@ -143,7 +143,7 @@ func ascii85Text(data []byte) []byte {
 // their neighbours, and stand behind Flate and LZW alone. Cross-reference streams nearly always have that of PNG.
 // TIFF's is undone for whole bytes only. It returns nil for sizes that no picture and no table has; a last row that is
 // too short is kept.
-func (r *reader) predict(data []byte, p dict) []byte {
+func (r *pdfReader) predict(data []byte, p dict) []byte {
 	kind := int(r.number(p["Predictor"]))
 	if kind < 2 {
 		return data

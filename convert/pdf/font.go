@@ -58,7 +58,7 @@ func (f *File) font(v any) *font {
 
 // font reads the dictionary of a font: simple or composite, with its ToUnicode CMap if it has one. An empty dictionary
 // gives a font of standard encoding.
-func (r *reader) font(d dict) *font {
+func (r *pdfReader) font(d dict) *font {
 	f := &font{widths: map[int]float64{}, unit: .001, height: 1}
 	base := string(r.name(d["BaseFont"]))
 	if _, rest, ok := strings.Cut(base, "+"); ok {
@@ -82,7 +82,7 @@ func (r *reader) font(d dict) *font {
 
 // style returns the style of a font by its name and its descriptor. Prefixes of subsets are cut off already. Names of
 // TeX's fonts, such as cmbx10 and cmti10, are known; flags are those of §9.8.2.
-func (r *reader) style(base string, descriptor dict) (s Style) {
+func (r *pdfReader) style(base string, descriptor dict) (s Style) {
 	lower := strings.ToLower(base)
 	has := func(parts ...string) bool {
 		for _, p := range parts {
@@ -113,7 +113,7 @@ func (r *reader) style(base string, descriptor dict) (s Style) {
 
 // simple sets up a font whose codes are single bytes. Fonts that bring no widths are among the standard ones that
 // viewers have: their widths are taken from tables, those of Helvetica where the name says nothing.
-func (r *reader) simple(f *font, d, descriptor dict, base string) {
+func (r *pdfReader) simple(f *font, d, descriptor dict, base string) {
 	f.simple = r.encoding(d, descriptor, base)
 	if r.name(d["Subtype"]) == "Type3" {
 		f.drawn = true
@@ -164,7 +164,7 @@ func (r *reader) simple(f *font, d, descriptor dict, base string) {
 // encoding returns the text of each code of a simple font. It begins with the font's own encoding or that of its kind,
 // is replaced by the one that the file names, and changed by its Differences (§9.6.6). Every code of a font of
 // dingbats is a bullet.
-func (r *reader) encoding(d, descriptor dict, base string) *encoding {
+func (r *pdfReader) encoding(d, descriptor dict, base string) *encoding {
 	lower := strings.ToLower(base)
 	e := standard
 	symbolic := int(r.number(descriptor["Flags"]))>>2&1 == 1
@@ -226,7 +226,7 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
 // ownEncoding returns the encoding inside an embedded font program; nil if there is none. TrueType programs are not
 // read: their encoding is that of Windows, or said by the file.
-func (r *reader) ownEncoding(descriptor dict, symbolic bool) *encoding {
+func (r *pdfReader) ownEncoding(descriptor dict, symbolic bool) *encoding {
 	if s, ok := r.resolve(descriptor["FontFile"]).(*stream); ok && symbolic {
 		return builtIn(r.decode(s))
 	}
@@ -305,7 +305,7 @@ var predefined = []struct {
 // composite sets up a font whose codes have several bytes. Its widths are lists in W, by number of glyph (§9.7.4.3):
 // "10 [500 600]" for each, or "10 20 500" for a range. Codes of encodings whose names begin with Uni and have UCS2 or
 // UTF16 are text; codes of unknown names have two bytes.
-func (r *reader) composite(f *font, d dict) {
+func (r *pdfReader) composite(f *font, d dict) {
 	f.width, f.two = 1000, true
 	switch v := r.resolve(d["Encoding"]).(type) {
 	case *stream:

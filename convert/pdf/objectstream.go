@@ -21,7 +21,7 @@ func (p *pack) objects() []packedObject {
 // packed returns an object stream; nil if there is none with that number. A stream that is itself in an object stream
 // is refused, as §7.5.7 has it: it could hold itself. Entries that lead out of the stream are kept with the number -1,
 // so that the places of the others stay as the table counts them.
-func (r *reader) packed(num int) *pack {
+func (r *pdfReader) packed(num int) *pack {
 	if p, ok := r.packs[num]; ok {
 		return p
 	}
@@ -61,7 +61,7 @@ func (r *reader) packed(num int) *pack {
 
 // unpacked reads one object of an object stream. Its strings are not decrypted on their own: the stream around them
 // was.
-func (r *reader) unpacked(in *pack, i int) any {
+func (r *pdfReader) unpacked(in *pack, i int) any {
 	at := in.list[i].at
 	l := lexer{b: in.data, at: at}
 	v, _ := l.next()

@@ -179,7 +179,7 @@ func (f *File) read(p *Page, d dict) {
 
 // contents returns the content stream of a page, which may be in several parts. A part that is no stream is left out.
 // No token may begin in one part and end in the next (§7.7.3.3), so that a line break between them is right.
-func (r *reader) contents(v any) []byte {
+func (r *pdfReader) contents(v any) []byte {
 	switch v := r.resolve(v).(type) {
 	case *stream:
 		return r.decode(v)

@@ -13,10 +13,10 @@ type place struct {
 	index  int
 }
 
-// reader finds and decodes the objects of a PDF. It keeps the file's bytes, and what it has read of them; its methods
-// panic with halt when a limit is reached, which rescue turns into an error at the two entrances, [Open] and
+// pdfReader finds and decodes the objects of a PDF. It keeps the file's bytes, and what it has read of them; its
+// methods panic with halt when a limit is reached, which rescue turns into an error at the two entrances, [Open] and
 // [File.Pages].
-type reader struct {
+type pdfReader struct {
 	ctx      context.Context
 	b        []byte
 	places   map[int]place
@@ -41,7 +41,7 @@ type halt struct{ err error }
 // rescue turns a panic into an error: the context's error, else the one given. Foreign bytes must not end the process.
 // It is deferred by whoever calls the reader from outside. Any other panic is a mistake of this program that a damaged
 // file has met, and is taken for damage, too.
-func (r *reader) rescue(err *error, otherwise error) {
+func (r *pdfReader) rescue(err *error, otherwise error) {
 	if p := recover(); p != nil {
 		*err = otherwise
 		if h, ok := p.(halt); ok && h.err != nil {
@@ -51,11 +51,11 @@ func (r *reader) rescue(err *error, otherwise error) {
 }
 
 // step counts one step of work, and stops the reading when there were too many or the context has ended.
-func (r *reader) step() { r.spend(1) }
+func (r *pdfReader) step() { r.spend(1) }
 
 // spend counts n steps of work on a PDF. It looks at the context once in 1,024 steps, and panics with halt when that
 // has ended or the steps are spent.
-func (r *reader) spend(n int) {
+func (r *pdfReader) spend(n int) {
 	before := r.stepsLeft
 	if r.stepsLeft -= n; before>>10 != r.stepsLeft>>10 {
 		if err := r.ctx.Err(); err != nil {
@@ -70,7 +70,7 @@ func (r *reader) spend(n int) {
 
 // open reads the cross-reference table, or rebuilds it where it is damaged. The error is ErrEncrypted. A table that is
 // in order but leads to no page tree is rebuilt, too.
-func (r *reader) open() error {
+func (r *pdfReader) open() error {
 	r.reset()
 	if r.crossReference() {
 		if err := r.unlock(); err != nil || r.dict(r.dict(r.trailer["Root"])["Pages"]) != nil {
@@ -83,7 +83,7 @@ func (r *reader) open() error {
 // unlock prepares decryption. The catalogue may be encrypted, so this comes before it is read. What was kept of objects
 // is forgotten, since it was read without the key. The error is ErrEncrypted: another password than the empty one is
 // needed, or the method is unknown.
-func (r *reader) unlock() error {
+func (r *pdfReader) unlock() error {
 	if _, encrypted := r.trailer["Encrypt"]; !encrypted {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (r *reader) unlock() error {
 }
 
 // reset forgets the objects that were read of a PDF, before its cross-reference table is read or rebuilt.
-func (r *reader) reset() {
+func (r *pdfReader) reset() {
 	r.places, r.trailer, r.cache, r.packs, r.active = map[int]place{}, dict{}, map[int]any{}, map[int]*pack{},
 		map[int]bool{}
 	r.crypt = nil
@@ -109,7 +109,7 @@ func (r *reader) reset() {
 // definition reads "12 0 obj …" at an offset. It returns nothing when the object has another number than the one
 // wanted; -1 stands for any. The value of a stream is a *stream with its data as they stand in the file; strings are
 // decrypted. It returns a zero ref where no object begins. The bytes that were read count as steps.
-func (r *reader) definition(at int, want ref) (ref, any) {
+func (r *pdfReader) definition(at int, want ref) (ref, any) {
 	if at < 0 || at >= len(r.b) {
 		return ref{}, nil
 	}
@@ -158,7 +158,7 @@ func (r *reader) definition(at int, want ref) (ref, any) {
 
 // data returns the data of a stream at an offset. It uses the length in the dictionary if that is right. Else the data
 // reach to the next "endstream", or to the end of the file, as viewers read damaged files.
-func (r *reader) data(at int, length any) []byte {
+func (r *pdfReader) data(at int, length any) []byte {
 	raw := r.b[at:]
 	if n, ok := r.resolve(length).(float64); ok && n >= 0 && n <= float64(len(raw)) {
 		end := lexer{b: raw[:min(len(raw), int(n)+32)], at: int(n)}
@@ -188,7 +188,7 @@ func (r *reader) data(at int, length any) []byte {
 
 // resolve follows references to an object. What is no reference is returned as it is. A chain that is too long leads to
 // nothing.
-func (r *reader) resolve(v any) any {
+func (r *pdfReader) resolve(v any) any {
 	for range maxNesting {
 		to, ok := v.(ref)
 		if !ok {
@@ -202,7 +202,7 @@ func (r *reader) resolve(v any) any {
 // object returns the object with a number, nil if there is none. It is nil, too, while the object is being read, which
 // ends references that go in a circle. Objects are kept for the life of the file. Where the cross-reference table leads
 // to another object, the whole file is searched for this one, once.
-func (r *reader) object(to ref) any {
+func (r *pdfReader) object(to ref) any {
 	if v, ok := r.cache[to.num]; ok {
 		return v
 	}
@@ -238,7 +238,7 @@ func (r *reader) object(to ref) any {
 
 // dict returns the dictionary that a value of a PDF is or refers to, that of a stream among them; nil for anything
 // else.
-func (r *reader) dict(v any) dict {
+func (r *pdfReader) dict(v any) dict {
 	switch v := r.resolve(v).(type) {
 	case dict:
 		return v
@@ -249,13 +249,13 @@ func (r *reader) dict(v any) dict {
 }
 
 // number returns the number that a value of a PDF is or refers to; 0 for anything else.
-func (r *reader) number(v any) float64 {
+func (r *pdfReader) number(v any) float64 {
 	n, _ := r.resolve(v).(float64)
 	return n
 }
 
 // name returns the name that a value of a PDF is or refers to; "" for anything else.
-func (r *reader) name(v any) name {
+func (r *pdfReader) name(v any) name {
 	n, _ := r.resolve(v).(name)
 	return n
 }

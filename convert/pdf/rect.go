@@ -42,7 +42,7 @@ func bounds(part []corner) (box rect, isBox bool) {
 type rect struct{ x0, y0, x1, y1 float64 }
 
 // box reads a rectangle of a PDF, its corners in order (§7.9.5). It is zero for what is none.
-func (r *reader) box(v any) (box [4]float64) {
+func (r *pdfReader) box(v any) (box [4]float64) {
 	list, _ := r.resolve(v).([]any)
 	if len(list) != 4 {
 		return box

@@ -119,7 +119,7 @@ func unhex(c byte) int {
 
 // text reads a text string (§7.9.2.2): UTF-16 or UTF-8 with a mark, else PDFDocEncoding. Titles, languages, dates and
 // ActualText are such strings; the strings that a page shows are bytes of its fonts and are not.
-func (r *reader) text(v any) string {
+func (r *pdfReader) text(v any) string {
 	s, _ := r.resolve(v).(string)
 	switch {
 	case len(s) >= 2 && s[0] == 0xfe && s[1] == 0xff:

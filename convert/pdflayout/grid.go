@@ -13,9 +13,9 @@ type grid struct{ rows [][]gridCell }
 // gridCell is a cell of a grid, by its words; their lines are made of them when the table is written.
 type gridCell struct{ words []word }
 
-// checked returns the table without empty rows and columns; nil if it is none: fewer than two rows or columns, hardly
-// any cells with text, or cells with as much text as columns have. It is the last step of each way to find a table, and
-// guards against text that happens to stand between rules. It changes g.
+// checked returns the table of a PDF without empty rows and columns; nil if it is none: fewer than two rows or columns,
+// hardly any cells with text, or cells with as much text as columns have. It is the last step of each way to find a
+// table, and guards against text that happens to stand between rules. It changes g.
 func (g *grid) checked() *grid {
 	g.rows = slices.DeleteFunc(g.rows, func(cells []gridCell) bool {
 		return !slices.ContainsFunc(cells, func(c gridCell) bool { return len(c.words) > 0 })
@@ -54,8 +54,8 @@ func (g *grid) checked() *grid {
 	return g
 }
 
-// divide makes several rows of those whose cells hold several lines, on the same baselines. Tables with rules around
-// and below the header alone are such.
+// divide makes several rows of those in a table of a PDF whose cells hold several lines, on the same baselines. Tables
+// with rules around and below the header alone are such.
 func (g *grid) divide() {
 	var rows [][]gridCell
 	for _, cells := range g.rows {

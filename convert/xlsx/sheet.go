@@ -13,8 +13,8 @@ import (
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
-// sheet is a sheet that is being read. A table gathers rows until an empty one ends it.
-type sheet struct {
+// worksheet is a sheet of a workbook that is being read. A table gathers rows until an empty one ends it.
+type worksheet struct {
 	*workbook
 	unseen bool              // the whole sheet
 	hidden map[int]bool      // columns
@@ -34,7 +34,7 @@ type sheet struct {
 // sheet reads one sheet and writes its tables. unseen says that the workbook hides it: then its cells are told apart,
 // and nothing is written.
 func (b *workbook) sheet(name string, unseen bool) {
-	s := &sheet{
+	s := &worksheet{
 		workbook: b, unseen: unseen, hidden: map[int]bool{}, links: b.links(name), aside: map[int]*archive.Unseen{},
 	}
 	// What decides on the cells stands behind them in the file, and so is read first.
@@ -117,7 +117,7 @@ func (b *workbook) links(name string) map[string]string {
 }
 
 // column notes the columns that are hidden, or have next to no width. Their cells are told apart, column by column.
-func (s *sheet) column(t xml.StartElement) {
+func (s *worksheet) column(t xml.StartElement) {
 	v := xmlread.Attr(t, "hidden")
 	if width, err := strconv.ParseFloat(xmlread.Attr(t, "width"), 64); v != "1" && v != "true" &&
 		(err != nil || width > .1) {
@@ -131,7 +131,7 @@ func (s *sheet) column(t xml.StartElement) {
 }
 
 // begin begins a row. A row that is missing before it ends the table.
-func (s *sheet) begin(t xml.StartElement) {
+func (s *worksheet) begin(t xml.StartElement) {
 	number := s.number + 1
 	if n, err := strconv.Atoi(xmlread.Attr(t, "r")); err == nil {
 		number = n
@@ -148,7 +148,7 @@ func (s *sheet) begin(t xml.StartElement) {
 }
 
 // end ends a row: it is gathered for the table, or ends the table if it is empty.
-func (s *sheet) end() {
+func (s *worksheet) end() {
 	switch {
 	case s.skip, s.unseen:
 	case len(s.row) == 0:
@@ -169,7 +169,7 @@ type cell struct {
 }
 
 // cell begins a cell, which without a reference stands behind the one before. before is the column of that one.
-func (s *sheet) cell(t xml.StartElement, before int) cell {
+func (s *worksheet) cell(t xml.StartElement, before int) cell {
 	c := cell{ref: xmlread.Attr(t, "r"), kind: xmlread.Attr(t, "t"), column: before + 1}
 	c.style, _ = strconv.Atoi(xmlread.Attr(t, "s"))
 	if column, _ := place(c.ref); column > 0 {
@@ -180,7 +180,7 @@ func (s *sheet) cell(t xml.StartElement, before int) cell {
 
 // add takes a cell that has ended: into its row if it is shown, else to what is told apart of hidden rows, hidden
 // columns or merged cells.
-func (s *sheet) add(c *cell) {
+func (s *worksheet) add(c *cell) {
 	text := strings.TrimSpace(s.text(c))
 	if text == "" || s.row == nil || c.column > maxColumn {
 		return
@@ -207,7 +207,7 @@ func (s *sheet) add(c *cell) {
 }
 
 // text returns what a cell shows. A formula shows the value that was computed last.
-func (s *sheet) text(c *cell) string {
+func (s *worksheet) text(c *cell) string {
 	value := c.value.String()
 	switch c.kind {
 	case "s":
@@ -245,7 +245,7 @@ func number(stored string, n float64) string {
 // flush writes the rows that were gathered: rows of one cell above the table as paragraphs, others as a table. Columns
 // that none of the rows has are left out. The first row is the header. A table that is too large for the output is cut,
 // and the document says so.
-func (s *sheet) flush() {
+func (s *worksheet) flush() {
 	rows := s.table
 	s.table = nil
 	for len(rows) > 0 && len(rows[0]) == 1 && (len(rows) == 1 || len(rows[1]) > 1) { // a title above the table
@@ -283,8 +283,9 @@ func (s *sheet) flush() {
 	s.out.WriteString("</table>")
 }
 
-// markup returns what a cell shows as HTML. text is what [sheet.text] returned. A format that shows nothing hides it.
-func (s *sheet) markup(c *cell, text string) string {
+// markup returns what a cell shows as HTML. text is what [worksheet.text] returned. A format that shows nothing hides
+// it.
+func (s *worksheet) markup(c *cell, text string) string {
 	style := cellStyle{letter: letter{color: "000000"}, fill: "ffffff"}
 	if c.style >= 0 && c.style < len(s.looks) {
 		style = s.looks[c.style]
@@ -325,7 +326,7 @@ type area struct{ left, top, right, bottom int }
 const maxAreas = 500
 
 // filled reports whether something else than its style may color a cell. Letters are not judged by their color then.
-func (s *sheet) filled(column, row int) bool {
+func (s *worksheet) filled(column, row int) bool {
 	if len(s.areas) == maxAreas {
 		return true
 	}
@@ -345,7 +346,7 @@ const maxMerged = 100_000
 
 // isMerged reports whether a cell of the present row lies under one that was merged with it. Files may have values in
 // such cells; Excel shows none of them.
-func (s *sheet) isMerged(column int) bool {
+func (s *worksheet) isMerged(column int) bool {
 	spans := s.merged[s.number]
 	at, found := slices.BinarySearchFunc(spans, column, func(p span, column int) int { return p.left - column })
 	return found || at > 0 && column <= spans[at-1].right
