@@ -2,6 +2,7 @@ package page
 
 import (
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -162,4 +163,18 @@ func githubSection(name string) bool {
 		return true
 	}
 	return false
+}
+
+// Name returns a short name of what g names, for lists and logs: owner/repo, owner/repo/file, owner/repo#N for an
+// issue, owner/repo!N for a pull or merge request.
+func (g *GitHubInfo) Name(t Type) string {
+	switch {
+	case t.IsFile(), t == Directory && g.Path != "":
+		return g.Owner + "/" + g.Repo + "/" + path.Base(g.Path)
+	case g.IssueNumber > 0:
+		return g.Owner + "/" + g.Repo + "#" + strconv.Itoa(g.IssueNumber)
+	case g.PRNumber > 0:
+		return g.Owner + "/" + g.Repo + "!" + strconv.Itoa(g.PRNumber)
+	}
+	return g.Owner + "/" + g.Repo
 }
