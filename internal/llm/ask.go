@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -85,13 +84,6 @@ func (c *Client) ask(caller context.Context, q question) ([]byte, error) {
 
 // mayPass reports whether a failure may pass, so that a call asks again.
 func mayPass(k Kind) bool { return k == Unreachable || k == Limited || k == Trouble }
-
-// backOff returns how long to wait after an attempt. The wait doubles with each attempt and varies by half, so that
-// many callers do not retry at the same time.
-func backOff(attempt int) time.Duration {
-	wait := firstWait << min(attempt-1, 10)
-	return min(wait/2+rand.N(wait), longestWait)
-}
 
 // send asks once: it sends one request and reads its answer.
 func (c *Client) send(caller, ctx context.Context, path string, body any, q question) ([]byte, error) {

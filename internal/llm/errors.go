@@ -122,3 +122,11 @@ func lost(caller, call context.Context, what string, err error) error {
 	}
 	return &Error{Kind: Unreachable, Message: what, cause: err}
 }
+
+// unreadable is the error for an answer of an endpoint that is not JSON of the expected form.
+func unreadable(err error) error {
+	return &Error{Kind: Malformed, Message: "the answer is not JSON of the expected form", cause: err}
+}
+
+// cut is the error for an answer of an endpoint that was cut at its maximum length.
+func cut() error { return &Error{Kind: Cut, Message: "the answer reached its maximum length"} }
