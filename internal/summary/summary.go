@@ -330,3 +330,6 @@ func (m *Maker) extractive(ctx context.Context, p *page.Page, kind Kind, content
 	text, weak := extract(kind, in)
 	return &Summary{Kind: kind, Text: text, By: extractor, Part: in.cut, Weak: weak, Time: time.Now()}
 }
+
+// HasModel reports whether a model is configured.
+func (m *Maker) HasModel() bool { return m.o.Model != nil }
