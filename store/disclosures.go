@@ -97,7 +97,7 @@ func lately[T any](s *Store, prefix, cursor string, limit int) (list []T, next s
 	return list, next, nil
 }
 
-// ServicesOff returns the third parties that are switched off, by name: nothing is disclosed to them.
+// ServicesOff returns the third parties that are switched off for disclosures, by name: nothing is disclosed to them.
 func (s *Store) ServicesOff() []string {
 	var off []string
 	_ = s.kv.GetJSON(&kv.Batch{}, keys.Services, &off) // none yet
@@ -107,8 +107,8 @@ func (s *Store) ServicesOff() []string {
 // ServiceOff reports whether an operator switched a service off, so that nothing may be disclosed to it.
 func (s *Store) ServiceOff(service string) bool { return slices.Contains(s.ServicesOff(), service) }
 
-// SwitchService switches a service off, by its name in the ledger, or on again. It is on disk when SwitchService
-// returns.
+// SwitchService switches disclosures to a service off, by its name in the ledger, or on again. It is on disk when
+// SwitchService returns.
 func (s *Store) SwitchService(service string, off bool) error {
 	s.mu.Lock()
 	list := slices.DeleteFunc(s.ServicesOff(), func(o string) bool { return o == service })

@@ -112,8 +112,8 @@ func encodeFetched(p *page.Page, edition int) []byte {
 	return value
 }
 
-// dropMember removes a member from a list, deletes its record in b, and returns its body if that has no other
-// reference. The caller holds s.mu.
+// dropMember removes a fetched page from a session's list, deletes its record in b, and returns its body if that has no
+// other reference. The caller holds s.mu.
 func (s *Store) dropMember(b *kv.Batch, name string, list *fetchedList, at int) (dead []Sum) {
 	m := list.members[at]
 	list.members = slices.Delete(list.members, at, at+1)

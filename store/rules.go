@@ -81,8 +81,8 @@ var ErrRecipes = errors.New("too many recipes")
 // SiteRecipes returns the site recipes that were added beside the rules, the last first.
 func (s *Store) SiteRecipes() []SiteRecipe { return addedTo[SiteRecipe](s, keys.SiteRecipes) }
 
-// PutSiteRecipes stores recipes before all others, each in the place of one of its name. They are on disk when it
-// returns.
+// PutSiteRecipes stores site recipes, as PutRule a rule, before all others, each in the place of one of its name. They
+// are on disk when it returns.
 func (s *Store) PutSiteRecipes(added []SiteRecipe, now time.Time) error {
 	added = slices.Clone(added)
 	for i := range added {
@@ -99,7 +99,7 @@ func (s *Store) PutSiteRecipes(added []SiteRecipe, now time.Time) error {
 	})
 }
 
-// DeleteSiteRecipe deletes a recipe by its name. The error is ErrNotFound if there is none.
+// DeleteSiteRecipe deletes a site recipe, as DeleteRule a rule, by its name. The error is ErrNotFound if there is none.
 func (s *Store) DeleteSiteRecipe(name string) error {
 	return deleteAdded(s, keys.SiteRecipes, func(r SiteRecipe) bool { return r.Name == name })
 }

@@ -204,9 +204,9 @@ func (s *Store) sweepVisits(ctx context.Context, now time.Time) (err error) {
 	return err
 }
 
-// evict deletes the stored responses used longest ago until their bodies take no more than nine tenths of MaxSize, if
-// they take more than MaxSize now. It waits for the writer now and then, so that other writes do not queue behind all
-// deletions.
+// evict deletes, in a sweep and between sweeps, the stored responses used longest ago until their bodies take no more
+// than nine tenths of MaxSize, if they take more than MaxSize now. It waits for the writer now and then, so that other
+// writes do not queue behind all deletions.
 func (s *Store) evict(ctx context.Context) (total int, err error) {
 	if s.kv.Totals().Bytes <= s.maxSize.Load() {
 		return 0, nil
@@ -230,8 +230,8 @@ func (s *Store) evict(ctx context.Context) (total int, err error) {
 	return total, err
 }
 
-// evictURI deletes all stored responses of a URI, unless it was used since the key in the index of uses was written. It
-// returns how many.
+// evictURI deletes, to make room, all stored responses of a URI, unless it was used since the key in the index of uses
+// was written. It returns how many.
 func (s *Store) evictURI(u keys.URI, key string) int {
 	value, err := s.kv.Get(keys.Variants(u))
 	v, ok := decodeVariants(value)

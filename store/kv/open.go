@@ -321,8 +321,8 @@ func (k *DB) checkSchema(fresh bool, seq uint64) error {
 	return nil
 }
 
-// writeSchema writes which form of records this program writes, and totals unless they are nil, past the queue: the
-// writer does not run yet.
+// writeSchema writes, when the database was opened, which form of records this program writes, and totals unless they
+// are nil, past the queue: the writer does not run yet.
 func (k *DB) writeSchema(t *Totals) error {
 	defer k.reading.renew()
 	return k.db.Update(func(txn *badger.Txn) error {

@@ -21,7 +21,7 @@ func (k *DB) enter() bool {
 	return true
 }
 
-// leave ends what enter announced.
+// leave ends the reading that enter announced.
 func (k *DB) leave() { k.readers.Done() }
 
 // Get reads the value of a key, queued changes included, or returns ErrNotFound. The value is shared: never change it.
@@ -129,7 +129,7 @@ func (k *DB) Walk(sc Scan, f func(key string, value []byte) bool) {
 	k.walkIn(r.txn, sc, f)
 }
 
-// walkIn is Walk as of a transaction's start. Damaged records are skipped and deleted.
+// walkIn is Walk, the reading of a scan, as of a transaction's start. Damaged records are skipped and deleted.
 func (k *DB) walkIn(txn *badger.Txn, sc Scan, f func(key string, value []byte) bool) {
 	// Values are never prefetched: what is small is read as fast without, and what is large should not be read ahead.
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte(sc.Prefix), Reverse: sc.Back})

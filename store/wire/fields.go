@@ -166,7 +166,8 @@ func Rare[T any](f Fields, v **T) {
 	}
 }
 
-// JSON encodes one of our records. Their types can always be encoded, so an error is a bug.
+// JSON encodes one of our records whose fields have no binary form. Their types can always be encoded, so an error is a
+// bug.
 func JSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
