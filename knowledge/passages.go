@@ -237,8 +237,8 @@ func (k *Knowledge) passagesOf(q *PassageQuery) (passageWalk, error) {
 	}, nil
 }
 
-// documentsNamed returns the documents that have both an id and a URL, or the one of them that is not empty, sorted; it
-// is never nil.
+// documentsNamed returns, to select their passages, the documents that have both an id and a URL, or the one of them
+// that is not empty, sorted; it is never nil.
 func (k *Knowledge) documentsNamed(doc, rawURL string) []page.Key {
 	found := []page.Key{}
 	if rawURL == "" {

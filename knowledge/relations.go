@@ -21,7 +21,7 @@ func (k *Knowledge) Relations(q RelationQuery) ([]Relation, error) {
 	return k.notes.Relations(q, k.passageEnd)
 }
 
-// passageEnd returns the end that a passage's id names: of a passage of a note that is the note.
+// passageEnd returns the end of a relation that a passage's id names: of a passage of a note that is the note.
 func (k *Knowledge) passageEnd(id string) (note.End, error) {
 	key, hash, err := k.resolve(id)
 	if err != nil {

@@ -13,8 +13,8 @@ const metadataMark = "k/ym"
 // metadataBatch is how many documents get their keys of metadata in a transaction, at most.
 const metadataBatch = 500
 
-// KeyMetadata writes the keys of metadata of the documents that an older program stored without, once. It continues
-// where a death interrupted it.
+// KeyMetadata upgrades the archive: it writes the keys of metadata of the documents that an older program stored
+// without, once. It continues where a death interrupted it.
 func (a *Archive) KeyMetadata() error {
 	last, err := a.records.Get(metadataMark)
 	if err == nil && len(last) == 0 {

@@ -120,7 +120,7 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// URL returns the URL of a file.
+// URL returns the URL of a listed file.
 func URL(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {

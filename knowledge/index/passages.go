@@ -201,7 +201,8 @@ func (x *Index) find(md []byte, p *place, hash [16]byte) (text string, ok bool) 
 	return "", false
 }
 
-// isIn reports whether a text is long enough for a place: it may be another than the one that was indexed.
+// isIn reports whether a text is long enough for the place of a passage: it may be another than the one that was
+// indexed.
 func (p *place) isIn(md []byte) bool { return p.start >= 0 && p.start <= p.end && p.end <= len(md) }
 
 // Passage is a passage by its number.
@@ -314,7 +315,7 @@ func (x *Index) HashOf(number uint32) (hash [16]byte, ok bool) {
 	return x.hashIn(number)
 }
 
-// hashIn is HashOf for a caller who holds mu.
+// hashIn is HashOf, the hash of a passage, for a caller who holds mu.
 func (x *Index) hashIn(number uint32) (hash [16]byte, ok bool) {
 	s := segment.Of(x.segments, number)
 	if s == nil {

@@ -47,8 +47,8 @@ func Section(md []byte, name string, anchors []page.Anchor) (Heading, error) {
 		among(headings))
 }
 
-// definedAs returns the first definition whose path or title equals name, ignoring case, or else that of what name is,
-// or else one whose term begins with name.
+// definedAs returns, where no section has the name, the first definition whose path or title equals name, ignoring
+// case, or else that of what name is, or else one whose term begins with name.
 func definedAs(md []byte, name string) (Heading, bool) {
 	path := strings.ReplaceAll(name, " > ", " › ")
 	list := Landmarks(md)
@@ -70,7 +70,7 @@ func definedAs(md []byte, name string) (Heading, bool) {
 	return list[at].heading(markdown.Slug(list[at].lines[0])), true
 }
 
-// anchored returns the heading or the definition to which an anchor of the page leads.
+// anchored returns the section, by its heading, or the definition to which an anchor of the page leads.
 func anchored(md []byte, id string, anchors []page.Anchor) (Heading, bool) {
 	at := slices.IndexFunc(anchors, func(a page.Anchor) bool { return a.ID == id })
 	if at < 0 {

@@ -154,7 +154,7 @@ func mergedForms(sources []*source, term string) (forms []string, others bool) {
 	return forms, others
 }
 
-// formBits maps each combination of a list's forms to the bits of the same forms among those given.
+// formBits maps, for merging, each combination of a list's forms to the bits of the same forms among those given.
 func formBits(l *List, forms []string) *[256]uint8 {
 	if !l.others && len(l.Forms) <= len(forms) && slices.Equal(l.Forms, forms[:len(l.Forms)]) {
 		return &sameBits

@@ -40,7 +40,7 @@ func following(at, next []uint32, offset int) []uint32 {
 // Places is where a term stands in a passage.
 type Places struct{ Title, Text []uint32 }
 
-// PlacesIn returns where the terms of cursors stand in a passage. Cursors only move forward.
+// PlacesIn returns where the terms of cursors occur in a passage. Cursors only move forward.
 func PlacesIn(cursors []*Cursor, ord uint32) []Places {
 	places := make([]Places, len(cursors))
 	for t, c := range cursors {
