@@ -33,7 +33,7 @@ type control struct {
 	noCacheFields, privateFields []string // the qualified forms, no-cache="a, b" (§5.2.2.4, §5.2.2.7)
 }
 
-// parseControl parses all lines of a Cache-Control field.
+// parseControl parses the directives in all lines of a Cache-Control field.
 func parseControl(lines []string) control {
 	cc := control{
 		maxAge: absent, sMaxAge: absent, maxStale: absent, minFresh: absent,
@@ -85,7 +85,8 @@ func parseControl(lines []string) control {
 	return cc
 }
 
-// requestControl parses a request's Cache-Control, or its Pragma if it has no Cache-Control (RFC 9111 §5.4).
+// requestControl parses the directives of a request's Cache-Control, or its Pragma if it has no Cache-Control (RFC 9111
+// §5.4).
 func requestControl(h http.Header) control {
 	lines := h["Cache-Control"]
 	cc := parseControl(lines)

@@ -42,7 +42,7 @@ func (c *Cache) Fresh(req *http.Request) (bool, error) {
 	return r != nil && v.action == reuse && v.ttl > 0, nil
 }
 
-// mask removes the query, which may be secret, from a key for messages.
+// mask removes the query, which may be secret, from a key for messages and explanations.
 func (c *Cache) mask(key string) string {
 	head, _, _ := strings.Cut(key, "?")
 	return head

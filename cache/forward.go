@@ -9,7 +9,7 @@ import (
 	"github.com/readthru/readthru/store"
 )
 
-// head answers a HEAD from the origin. The answer updates or removes stored responses (RFC 9111 §4.3.5).
+// head forwards a HEAD to the origin. The answer updates or removes stored responses (RFC 9111 §4.3.5).
 func (c *Cache) head(q *request, sel selection, why string) (*http.Response, error) {
 	q.why = why
 	r, sent := sel.complete, time.Now()

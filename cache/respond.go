@@ -84,10 +84,11 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 	return resp
 }
 
-// statusLine returns the Status of a response with a code.
+// statusLine returns the Status of a response to a client with a code.
 func statusLine(code int) string { return strconv.Itoa(code) + " " + http.StatusText(code) }
 
-// setNotModified makes resp a 304, which has no content and does not describe any (RFC 9110 §15.4.5).
+// setNotModified makes resp, the response to a client, a 304, which has no content and does not describe any (RFC 9110
+// §15.4.5).
 func setNotModified(resp *http.Response) {
 	resp.StatusCode = http.StatusNotModified
 	for _, name := range []string{
@@ -112,8 +113,8 @@ func (c cut) setContent(resp *http.Response, r *store.Response, body *store.Body
 	return nil
 }
 
-// setRange makes resp a 206 with the bytes first to last of a representation of total bytes, -1 if unknown, of which
-// body holds those from offset on. It closes body if it cannot.
+// setRange makes resp, the response to a client, a 206 with the bytes first to last of a representation of total bytes,
+// -1 if unknown, of which body holds those from offset on. It closes body if it cannot.
 func setRange(resp *http.Response, body *store.Body, first, last, offset, total int64) error {
 	if _, err := body.Seek(first-offset, io.SeekStart); err != nil {
 		body.Close() //nolint:errcheck // it was only read

@@ -184,7 +184,7 @@ func storableStatus(status int) bool {
 	return status >= 200
 }
 
-// validatorsOf reports whether a response can be validated (RFC 9110 §8.8).
+// validatorsOf reports whether a response can be validated (RFC 9110 §8.8), so that it is worth storing.
 func validatorsOf(h http.Header) bool {
 	return h.Get("ETag") != "" || h.Get("Last-Modified") != ""
 }
@@ -194,8 +194,8 @@ func understood(status int) bool {
 	return http.StatusText(status) != "" && status != http.StatusNotModified
 }
 
-// retain returns when a stored response may be removed: some time after it became stale, because it may be served while
-// the origin cannot be reached, and later if it can be validated.
+// retain returns, as a response is stored, when it may be removed: some time after it became stale, because it may be
+// served while the origin cannot be reached, and later if it can be validated.
 func (p *policy) retain(q *request, r *store.Response, cc *control) time.Time {
 	life, _ := p.lifetime(q, r, cc)
 	keep := max(p.staleLimit, 24*time.Hour)
@@ -206,8 +206,8 @@ func (p *policy) retain(q *request, r *store.Response, cc *control) time.Time {
 	return r.ResponseTime.Add(min(life, 365*24*time.Hour) + keep)
 }
 
-// tagsOf returns the tags by which a response can be purged, of Cache-Tag and Surrogate-Key, sorted and without
-// duplicates.
+// tagsOf returns the tags, to be stored with it, by which a response can be purged, of Cache-Tag and Surrogate-Key,
+// sorted and without duplicates.
 func tagsOf(h http.Header) []string {
 	var tags []string
 	for tag := range httpfield.Elements(h["Cache-Tag"]) {
@@ -220,10 +220,10 @@ func tagsOf(h http.Header) []string {
 	return slices.Compact(tags)
 }
 
-// isPage reports whether the media type of a response is that of a page.
+// isPage reports whether the media type of a response to be stored is that of a page.
 func (p *policy) isPage(h http.Header) bool { return p.page != nil && p.page(h.Get("Content-Type")) }
 
-// isMarkdown reports whether the media type of a response is that of markdown.
+// isMarkdown reports whether the media type of a response to be stored is that of markdown.
 func (p *policy) isMarkdown(h http.Header) bool {
 	return p.markdown != nil && p.markdown(h.Get("Content-Type"))
 }
