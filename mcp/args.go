@@ -33,10 +33,10 @@ type param struct {
 	aliases  string // names that models invent for it, separated by spaces; case, _ and - are ignored
 }
 
-// schema returns the JSON Schema of a tool's parameters, in their order, for the list of tools. It is written by hand,
-// because a map would sort the names, and models fill in parameters in the order in which they stand. It allows others
-// than these: read ignores an unknown argument and names it in the answer, where a validating client would refuse the
-// whole call.
+// schema returns the JSON Schema of a tool's parameters, which are its arguments, in their order, for the list of
+// tools. It is written by hand, because a map would sort the names, and models fill in parameters in the order in which
+// they stand. It allows others than these: read ignores an unknown argument and names it in the answer, where a
+// validating client would refuse the whole call.
 func schema(params []param) json.RawMessage {
 	var b bytes.Buffer
 	put := func(v any) {

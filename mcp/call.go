@@ -104,8 +104,8 @@ func (s *Server) add(to *sdk.Server, t tool) {
 	})
 }
 
-// outputSchema returns the JSON Schema of the top level of a tool's structured result, from the pairs of tool.shape. It
-// says nothing of what lists contain: each word of it is sent to every agent that lists the tools.
+// outputSchema returns the JSON Schema of the top level of the structured result of a call of a tool, from the pairs of
+// tool.shape. It says nothing of what lists contain: each word of it is sent to every agent that lists the tools.
 func outputSchema(shape string) json.RawMessage {
 	properties := map[string]any{}
 	for pair := range strings.SplitSeq(shape, ",") {
@@ -139,8 +139,8 @@ func (c *call) answer(r *result) *sdk.CallToolResult {
 // maxErrorChars bounds the text of an error, in code points. It may contain a robots.txt.
 const maxErrorChars = 12_000
 
-// failed returns an error as a result of a tool, since models do not see errors of the protocol. c may be nil if there
-// are no notes yet.
+// failed returns an error as the result of a call of a tool, since models do not see errors of the protocol. c may be
+// nil if there are no notes yet.
 func failed(err error, c *call) *sdk.CallToolResult {
 	text := clip.Ellipsis(err.Error(), maxErrorChars)
 	if c != nil {

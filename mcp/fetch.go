@@ -153,9 +153,9 @@ func (c *call) get(ctx context.Context, r api.FetchRequest, raw bool) (*got, err
 	return g, nil
 }
 
-// verbatim reports whether the origin's own content is better for a model than our markdown: for text, data and code,
-// which conversion only puts into a fence. A feed is JSON, but its markdown is the articles in it. A page that package
-// github made is not what its URL answers, so that it stays as it is.
+// verbatim reports whether the fetch tool gives the origin's own content, which is better for a model than our
+// markdown: for text, data and code, which conversion only puts into a fence. A feed is JSON, but its markdown is the
+// articles in it. A page that package github made is not what its URL answers, so that it stays as it is.
 func verbatim(p *page.Page) bool {
 	t, _, err := mime.ParseMediaType(p.ContentType)
 	if err != nil || p.Source != page.Local || p.ContentFormat != "markdown" || p.GitHub != nil {
@@ -191,8 +191,8 @@ func (c *call) fetch(ctx context.Context, r api.FetchRequest) (*page.Page, error
 	}
 }
 
-// warn adds notes about a page that its reader must know: it is stale, behind a bot wall, incomplete, or not meant for
-// models. The lack of a browser comes first, since it explains the rest.
+// warn adds notes about a fetched page that its reader must know: it is stale, behind a bot wall, incomplete, or not
+// meant for models. The lack of a browser comes first, since it explains the rest.
 func (c *call) warn(p *page.Page) {
 	if slices.Contains(p.Warnings, "no-browser") {
 		c.notes = append([]string{noBrowser}, c.notes...)

@@ -71,9 +71,9 @@ func (c *call) offset() (int, error) {
 	return n, nil
 }
 
-// take makes a result of all items of an answer from the call's cursor on, as many as fit the budget. It suits
-// operations that return everything at once; their next cursor is the number of the items shown. item returns the text
-// and the value of an item.
+// take makes a result of all items of a list from the call's cursor on, as many as fit the budget. It suits operations
+// that return everything at once; their next cursor is the number of the items shown. item returns the text and the
+// value of an item.
 func take[T any](c *call, all []T, name, none string, item func(i int, v T) (string, any)) (*result, error) {
 	from, err := c.offset()
 	if err != nil {

@@ -48,8 +48,8 @@ func (c *call) ref() (string, error) {
 	return "", errNothingNamed
 }
 
-// section returns the section of a page that a call wants: the argument, or else the fragment of the URL; empty if it
-// is the whole page.
+// section returns the section of a page that a call of any of the tools wants: the argument, or else the fragment of
+// the URL; empty if it is the whole page.
 func (c *call) section() string {
 	if name := c.args.text("section"); name != "" {
 		return name
