@@ -112,7 +112,8 @@ type hook struct {
 // hookTimeout is the timeout in the agents' settings, in seconds (rule A18). Our hooks take less.
 const hookTimeout = 10
 
-// claudeHooks returns the hook groups by event (rule A20), in the form that Claude Code and Codex CLI share.
+// claudeHooks returns the hook groups that are set up by event (rule A20), in the form that Claude Code and Codex CLI
+// share.
 func claudeHooks(line func(flags ...string) string, c Choice) (list []Want) {
 	add := func(event, matcher string, flags ...string) {
 		group := hookGroup{matcher, []hook{{Type: "command", Command: line(flags...), Timeout: hookTimeout}}}
