@@ -62,8 +62,8 @@ var sessions = []string{
 	"zenid", "oscsid",
 }
 
-// withoutSession returns a copy of a URL without the session that servers put in URLs for clients without cookies: each
-// request gets another one, and the site would have no end.
+// withoutSession returns, so that a site is not endless, a copy of a URL without the session that servers put in URLs
+// for clients without cookies: each request gets another one, and the site would have no end.
 func withoutSession(u *url.URL) *url.URL {
 	clean := *u
 	if i := strings.Index(strings.ToLower(clean.Path), ";jsessionid="); i >= 0 {

@@ -89,8 +89,8 @@ func wordsOf(line string) []string {
 	return slices.Compact(words)
 }
 
-// packFacts returns facts as text, for the saved state of a crawl, and unpackFacts reads them. JSON would take three
-// times as much for the numbers.
+// packFacts returns facts that pages have said as text, for the saved state of a crawl, and unpackFacts reads them.
+// JSON would take three times as much for the numbers.
 func packFacts(facts []uint32) string {
 	raw := make([]byte, 0, 4*len(facts))
 	for _, fact := range facts {
@@ -99,7 +99,7 @@ func packFacts(facts []uint32) string {
 	return base64.RawStdEncoding.EncodeToString(raw)
 }
 
-// unpackFacts reads facts from the saved state of a crawl.
+// unpackFacts reads facts that pages have said from the saved state of a crawl.
 func unpackFacts(text string) (facts []uint32) {
 	raw, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil { // damaged: the pages after it say these facts anew

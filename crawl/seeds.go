@@ -75,8 +75,8 @@ func (r *run) seed(ctx context.Context, start *url.URL, enough int, add func(raw
 	return nil
 }
 
-// sitemap reads the sitemap at a URL and calls list for its pages and nested for its sitemaps, absolute. It waits for
-// the host's turn, and sitemapTimeout bounds it with its reading.
+// sitemap reads, as a seed of the crawl, the sitemap at a URL and calls list for its pages and nested for its sitemaps,
+// absolute. It waits for the host's turn, and sitemapTimeout bounds it with its reading.
 func (r *run) sitemap(ctx context.Context, raw string, list, nested func(string) bool) error {
 	u, err := page.Parse(raw)
 	if err != nil {
@@ -101,7 +101,8 @@ func (r *run) sitemap(ctx context.Context, raw string, list, nested func(string)
 	return readSitemap(f.Body, absolute(list), absolute(nested))
 }
 
-// llms calls list for the links of the llms.txt at a URL. The error is that of ctx: most sites have no llms.txt.
+// llms calls list, for seeds of the crawl, for the links of the llms.txt at a URL. The error is that of ctx: most sites
+// have no llms.txt.
 func (r *run) llms(ctx context.Context, u *url.URL, list func(string) bool) error {
 	if err := r.waitTurn(ctx, u); err != nil {
 		return context.Cause(ctx) // nil if robots.txt forbids it
@@ -128,8 +129,8 @@ func (r *run) llms(ctx context.Context, u *url.URL, list func(string) bool) erro
 	return nil
 }
 
-// waitTurn waits until a sitemap or an llms.txt may be requested. It returns an error if robots.txt forbids the
-// request.
+// waitTurn waits until a list of seeds, a sitemap or an llms.txt, may be requested. It returns an error if robots.txt
+// forbids the request.
 func (r *run) waitTurn(ctx context.Context, u *url.URL) error {
 	v, err := r.Fetcher.Allowed(ctx, u)
 	if err != nil {

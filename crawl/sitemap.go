@@ -79,8 +79,8 @@ func decoding(text []byte) transform.Transformer {
 	return decoder
 }
 
-// xmlRune replaces a character that XML does not allow, and with which [xml.Decoder] stops. An address with such a
-// character is dropped, the others stay.
+// xmlRune replaces a character of a sitemap that XML does not allow, and with which [xml.Decoder] stops. An address
+// with such a character is dropped, the others stay.
 func xmlRune(r rune) rune {
 	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff' {
 		return utf8.RuneError

@@ -63,8 +63,8 @@ func fingerprint(o Options) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// save writes a step of a crawl in parts of about maxBatch bytes: a page may have any number of links. A step whose
-// last part is missing counts as not done.
+// save writes a step into the state of a crawl, in parts of about maxBatch bytes: a page may have any number of links.
+// A step whose last part is missing counts as not done.
 func save(s State, step batch) error {
 	added := step.Added
 	for part := 0; ; part++ {
@@ -90,8 +90,8 @@ func save(s State, step batch) error {
 	}
 }
 
-// load calls play with each complete step of a saved crawl, oldest first. The error wraps ErrOtherCrawl if the steps
-// are of a crawl with another fingerprint.
+// load calls play with each complete step in the state of a crawl, oldest first. The error wraps ErrOtherCrawl if the
+// steps are of a crawl with another fingerprint.
 func load(s State, crawl string, play func(batch) error) error {
 	var step batch
 	begun := false
