@@ -209,8 +209,8 @@ func Siblings(u *url.URL) (list []*url.URL) {
 	return list
 }
 
-// repositoryPath returns the one path of a repository's page at a known forge, which has it under several: with a slash
-// at its end, and with ".git". Elsewhere "/a" and "/a/" may be two pages.
+// repositoryPath returns the one path that identifies a repository's page at a known forge, which has it under several:
+// with a slash at its end, and with ".git". Elsewhere "/a" and "/a/" may be two pages.
 func repositoryPath(u, n *url.URL) (string, bool) {
 	short := strings.TrimRight(n.Path, "/")
 	if short == n.Path && !strings.HasSuffix(short, ".git") {
@@ -224,8 +224,8 @@ func repositoryPath(u, n *url.URL) (string, bool) {
 	return short, strings.EqualFold(short, "/"+g.Owner+"/"+g.Repo)
 }
 
-// uniformEscapes decodes the escapes of an escaped path that need not be, and writes the others in upper case (RFC
-// 3986, section 6.2.2).
+// uniformEscapes decodes, for a page's identity, the escapes of an escaped path that need not be, and writes the others
+// in upper case (RFC 3986, section 6.2.2).
 func uniformEscapes(path string) string {
 	if !strings.Contains(path, "%") {
 		return path
