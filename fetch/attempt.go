@@ -114,7 +114,8 @@ func (f *Fetcher) newAttempt(r Request, at *address, now time.Time) *attempt {
 	return a
 }
 
-// look takes note of the head of the origin's response: its kind, how the cache came by it, and what it forbids.
+// look takes note, for the attempt, of the head of the origin's response: its kind, how the cache came by it, and what
+// it forbids.
 func (f *Fetcher) look(a *attempt, resp *http.Response) {
 	a.resp, a.status = resp, resp.StatusCode
 	a.kind = media.Classify(a.req.Own, a.status, resp.Header)

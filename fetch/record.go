@@ -231,8 +231,8 @@ func (f *Fetcher) join(k page.Key, normalized string) bool {
 	return err == nil
 }
 
-// keep stores what the steps made of an attempt: under the bytes it was made of, or under the page where it was made of
-// others. It reports whether it did the latter. Nothing is kept that another try may make better.
+// keep records as a rendition what the steps made of an attempt: under the bytes it was made of, or under the page
+// where it was made of others. It reports whether it did the latter. Nothing is kept that another try may make better.
 func (f *Fetcher) keep(a *attempt) (byPage bool) {
 	f.complete(a)
 	if a.best == nil || !a.memorable || a.wall != "" ||

@@ -179,9 +179,9 @@ func (r *Reader) markPrivate(t *Target) {
 	r.projects.Add(key, p)
 }
 
-// shown calls ask, which requests something of a forge, without a credential, so that what everybody may read is known
-// to be public, and again with one if the host refuses. It does without the first call if the repository is known to be
-// private. It reports whether the credential was needed.
+// shown gives access to what is shown: it calls ask, which requests something of a forge, without a credential, so that
+// what everybody may read is known to be public, and again with one if the host refuses. It does without the first call
+// if the repository is known to be private. It reports whether the credential was needed.
 func (r *Reader) shown(ctx context.Context, t *Target, ask func(*credential) error) (private bool, err error) {
 	if !r.private(t) {
 		if err = ask(nil); err == nil || ctx.Err() != nil {
