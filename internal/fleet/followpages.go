@@ -157,8 +157,8 @@ func (f *Fleet) takeEach(ctx context.Context, keys [][]byte) (skipped bool, err 
 	return skipped, nil
 }
 
-// ahead reports whether the times of a row that follows, a page's, are so far in the future that the row counts for
-// nothing.
+// ahead reports whether the times of a page's row, as others are followed, are so far in the future that the row counts
+// for nothing.
 func (r *row) ahead() bool {
 	return time.Until(r.fetchedAt) > maxFuture || r.goneAt != nil && time.Until(*r.goneAt) > maxFuture
 }

@@ -100,8 +100,8 @@ var lengthWords = []string{
 	"token count exceeds", "request_too_large",
 }
 
-// tooLong reports whether an endpoint refused a prompt because of its length: by the status 413, or by words of its
-// message, since providers have no common code for it.
+// tooLong reports whether the error of an endpoint is that it refused a prompt because of its length: by the status
+// 413, or by words of its message, since providers have no common code for it.
 func tooLong(status int, said string) bool {
 	if status == 413 {
 		return true

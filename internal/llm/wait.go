@@ -16,8 +16,8 @@ func WaitAfter(failures int, err error) time.Duration {
 	return wait
 }
 
-// backOff returns how long to wait after an attempt. The wait doubles with each attempt and varies by half, so that
-// many callers do not retry at the same time.
+// backOff returns how long to wait after an attempt of a call. The wait doubles with each attempt and varies by half,
+// so that many callers do not retry at the same time.
 func backOff(attempt int) time.Duration {
 	wait := firstWait << min(attempt-1, 10)
 	return min(wait/2+rand.N(wait), longestWait)

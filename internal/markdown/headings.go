@@ -89,7 +89,7 @@ func OwnID(md []byte) (title []byte, id string) {
 
 var anchor = lazy.Pattern(`<a\s[^>]*\b(?:id|name)=["']?([^"'\s>]+)`)
 
-// anchorID returns the id or name of the first anchor of HTML in a line (<a id>, <a name>), which names the section
+// anchorID returns the id or name of the first anchor of HTML in a line (<a id>, <a name>), which names the heading
 // below it; empty if there is none.
 func anchorID(line []byte) string {
 	if !bytes.Contains(line, []byte("<a")) {

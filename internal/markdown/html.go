@@ -140,12 +140,12 @@ const maxTag = 2000
 // (CommonMark, 6.6).
 func tagEnd(text []byte) int { return readTag(text, nil) }
 
-// readTag is tagEnd, and calls attr for every attribute.
+// readTag reads a tag of HTML: it is tagEnd, and calls attr for every attribute.
 func readTag(text []byte, attr func(attribute)) int {
 	return scanTag(text[:min(len(text), maxTag)], attr)
 }
 
-// scanTag is readTag without a limit.
+// scanTag is readTag, for a tag of HTML, without a limit.
 func scanTag(text []byte, attr func(attribute)) int {
 	at := 1
 	closing := at < len(text) && text[at] == '/'

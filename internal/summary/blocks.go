@@ -125,7 +125,7 @@ var (
 	footnote = lazy.Pattern(`\[\^?\d{1,3}\]`)
 )
 
-// plain returns one line of markdown as text for a summary, without images, tags, and marks of footnotes.
+// plain returns one line of a block of markdown as text for a summary, without images, tags, and marks of footnotes.
 func plain(line string) string {
 	var b strings.Builder
 	markdown.Pieces([]byte(line), func(kind markdown.PieceKind, text []byte) {

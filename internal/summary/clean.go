@@ -107,8 +107,8 @@ func sharesWord(said []string, in input) bool {
 	return len(wordsOf(text)) < 5 // there is hardly a word to share
 }
 
-// ownLinks removes images, tags that load something, and links that the page does not have: a page that controls the
-// model must not lead the reader of the summary anywhere.
+// ownLinks cleans a model's answer: it removes images, tags that load something, and links that the page does not have:
+// a page that controls the model must not lead the reader of the summary anywhere.
 func ownLinks(text string, in input) string {
 	source := in.url + "\n" + in.readme + "\n" + in.content + "\n" + in.description + "\n" + in.symbolMap
 	known := func(address string) bool { return strings.HasPrefix(address, "#") || strings.Contains(source, address) }

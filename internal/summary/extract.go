@@ -149,9 +149,9 @@ func escaped(s string) string {
 	return s
 }
 
-// candidates returns the sentences of a page's prose that can stand alone in a summary: 25 to 500 characters (8 in
-// scripts without spaces), and not in a section that is beside the matter. Of a page without such prose it returns the
-// entries of lists and tables.
+// candidates returns the sentences of a page's prose that can be extracted, because they stand alone: 25 to 500
+// characters (8 in scripts without spaces), and not in a section that is beside the matter. Of a page without such
+// prose it returns the entries of lists and tables.
 func candidates(blocks []block) []sentence {
 	var list []sentence
 	number := 0
@@ -177,8 +177,8 @@ func candidates(blocks []block) []sentence {
 	return list
 }
 
-// fragments returns what a page has for a summary that has none of candidates: sentences of any length, and entries of
-// lists and tables, of two words at least.
+// fragments returns what can be extracted from a page that has none of candidates: sentences of any length, and entries
+// of lists and tables, of two words at least.
 func fragments(blocks []block) []sentence {
 	const most = 60
 	var list []sentence
@@ -318,8 +318,8 @@ func leansBack(text string) bool {
 	return false
 }
 
-// alike reports whether most terms of the shorter of two sentences are in the other, so that a summary says nothing
-// twice.
+// alike reports whether most terms of the shorter of two sentences that are extracted are in the other, so that a
+// summary says nothing twice.
 func alike(a, b string) bool {
 	short, long := terms(a), terms(b)
 	if len(short) > len(long) {

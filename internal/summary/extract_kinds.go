@@ -105,7 +105,7 @@ func usage(in input, blocks []block) string {
 // usageSections are headings under which examples stand that are worth more than others.
 var usageSections = lazy.Pattern(`\b(?:usage|use|using|quick ?start|getting started|get started|examples?|how to|tutorial|basics?|first steps|hello|synopsis|verwendung|beispiel)\b`)
 
-// examplesOf returns at most four blocks of code for a summary of use, with what introduces each, those of sections
+// examplesOf extracts, for the kind usage, at most four blocks of code, with what introduces each, those of sections
 // about use first.
 func examplesOf(blocks []block) []string {
 	var first, rest []string

@@ -28,8 +28,8 @@ func OwnPolicy(ctx context.Context) context.Context { return context.WithValue(c
 // Own reports whether a request is under [OwnPolicy].
 func Own(req *http.Request) bool { return req.Context().Value(ownKey{}) != nil }
 
-// Endpoint returns a context for requests to an endpoint that the operator configured. They may go only to u's host and
-// port, which may be private, and never share connections with other requests.
+// Endpoint returns a context with the policy for requests to an endpoint that the operator configured. They may go only
+// to u's host and port, which may be private, and never share connections with other requests.
 func Endpoint(ctx context.Context, u *url.URL) context.Context {
 	return context.WithValue(ctx, endpointKey{}, hostPort(u))
 }
