@@ -99,21 +99,6 @@ func codeBlock(n *html.Node) bool {
 	return false
 }
 
-// signature returns the language of the declaration of a type or a method that Javadoc and Dokka show without a pre, ""
-// if n is none. Haddock's are lines of links, and stay that: as code they cost its pages structure .06.
-func signature(n *html.Node) string {
-	if !dom.Is(n, atom.Div) {
-		return ""
-	}
-	switch class := dom.Attr(n, "class"); {
-	case class == "member-signature", class == "type-signature":
-		return "java"
-	case strings.HasPrefix(class, "symbol ") && dom.HasClass(n, "monospace"):
-		return "kotlin"
-	}
-	return ""
-}
-
 // linesAlone reports whether a code element has several lines and its block holds nothing else. br or white space that
 // is kept part its lines; up to 20 bytes of other text are a label.
 func linesAlone(n *html.Node) bool {

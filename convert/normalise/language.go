@@ -277,3 +277,18 @@ func interpreter(line string) string {
 	}
 	return interpreters[strings.TrimRight(program, "0123456789.")]
 }
+
+// signature returns the language of the declaration of a type or a method that Javadoc and Dokka show without a pre, ""
+// if n is none. Haddock's are lines of links, and stay that: as code they cost its pages structure .06.
+func signature(n *html.Node) string {
+	if !dom.Is(n, atom.Div) {
+		return ""
+	}
+	switch class := dom.Attr(n, "class"); {
+	case class == "member-signature", class == "type-signature":
+		return "java"
+	case strings.HasPrefix(class, "symbol ") && dom.HasClass(n, "monospace"):
+		return "kotlin"
+	}
+	return ""
+}

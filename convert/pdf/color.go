@@ -1,5 +1,9 @@
 package pdf
 
+import (
+	"math"
+)
+
 // setGray returns the operator that sets a gray color of fills, or of strokes.
 func setGray(stroke bool) func(*interpreter) {
 	return func(e *interpreter) { e.setPaint(stroke, e.paintOf(1)) }
@@ -130,3 +134,24 @@ type colorSpace struct {
 	channels int  // 1: gray, 3: RGB, 4: CMYK; 0: another
 	inks     bool // its colors are amounts of inks: none of all is white
 }
+
+// paint is a color, or what is not known to be one. Channels are from 0 to 1. The zero value is not known.
+type paint struct {
+	known   bool
+	r, g, b float64
+}
+
+// like reports whether a reader does not tell two colors apart. What is not known is like nothing.
+func (p paint) like(q paint) bool {
+	return p.known && q.known && math.Abs(p.r-q.r) < sameColor && math.Abs(p.g-q.g) < sameColor &&
+		math.Abs(p.b-q.b) < sameColor
+}
+
+// The colors with which a page begins: text is black, and the page is white.
+var (
+	black = paint{known: true}
+	white = paint{true, 1, 1, 1}
+)
+
+// sameColor is how much the channels of two colors differ at most, of 1, if no reader tells them apart.
+const sameColor = .06

@@ -317,3 +317,22 @@ func objectBefore(b []byte, i int) (num, start int, ok bool) {
 	num, ok = back()
 	return num, i, ok && num > 0 && num <= 1<<24
 }
+
+// open reads the cross-reference table, or rebuilds it where it is damaged. The error is ErrEncrypted. A table that is
+// in order but leads to no page tree is rebuilt, too.
+func (r *pdfReader) open() error {
+	r.reset()
+	if r.crossReference() {
+		if err := r.unlock(); err != nil || r.dict(r.dict(r.trailer["Root"])["Pages"]) != nil {
+			return err
+		}
+	}
+	return r.repair()
+}
+
+// reset forgets the objects that were read of a PDF, before its cross-reference table is read or rebuilt.
+func (r *pdfReader) reset() {
+	r.places, r.trailer, r.cache, r.packs, r.active = map[int]place{}, dict{}, map[int]any{}, map[int]*pack{},
+		map[int]bool{}
+	r.crypt = nil
+}

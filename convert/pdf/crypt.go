@@ -244,3 +244,22 @@ func (r *pdfReader) decrypted(v any, of ref) any {
 	}
 	return v
 }
+
+// unlock prepares decryption. The catalogue may be encrypted, so this comes before it is read. What was kept of objects
+// is forgotten, since it was read without the key. The error is ErrEncrypted: another password than the empty one is
+// needed, or the method is unknown.
+func (r *pdfReader) unlock() error {
+	if _, encrypted := r.trailer["Encrypt"]; !encrypted {
+		return nil
+	}
+	c := newCrypt(r, r.dict(r.trailer["Encrypt"]))
+	if c == nil {
+		return ErrEncrypted
+	}
+	if to, ok := r.trailer["Encrypt"].(ref); ok {
+		c.plain = to.num
+	}
+	r.crypt = c
+	r.cache, r.packs = map[int]any{}, map[int]*pack{}
+	return nil
+}

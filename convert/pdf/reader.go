@@ -68,44 +68,6 @@ func (r *pdfReader) spend(n int) {
 	}
 }
 
-// open reads the cross-reference table, or rebuilds it where it is damaged. The error is ErrEncrypted. A table that is
-// in order but leads to no page tree is rebuilt, too.
-func (r *pdfReader) open() error {
-	r.reset()
-	if r.crossReference() {
-		if err := r.unlock(); err != nil || r.dict(r.dict(r.trailer["Root"])["Pages"]) != nil {
-			return err
-		}
-	}
-	return r.repair()
-}
-
-// unlock prepares decryption. The catalogue may be encrypted, so this comes before it is read. What was kept of objects
-// is forgotten, since it was read without the key. The error is ErrEncrypted: another password than the empty one is
-// needed, or the method is unknown.
-func (r *pdfReader) unlock() error {
-	if _, encrypted := r.trailer["Encrypt"]; !encrypted {
-		return nil
-	}
-	c := newCrypt(r, r.dict(r.trailer["Encrypt"]))
-	if c == nil {
-		return ErrEncrypted
-	}
-	if to, ok := r.trailer["Encrypt"].(ref); ok {
-		c.plain = to.num
-	}
-	r.crypt = c
-	r.cache, r.packs = map[int]any{}, map[int]*pack{}
-	return nil
-}
-
-// reset forgets the objects that were read of a PDF, before its cross-reference table is read or rebuilt.
-func (r *pdfReader) reset() {
-	r.places, r.trailer, r.cache, r.packs, r.active = map[int]place{}, dict{}, map[int]any{}, map[int]*pack{},
-		map[int]bool{}
-	r.crypt = nil
-}
-
 // definition reads "12 0 obj …" at an offset. It returns nothing when the object has another number than the one
 // wanted; -1 stands for any. The value of a stream is a *stream with its data as they stand in the file; strings are
 // decrypted. It returns a zero ref where no object begins. The bytes that were read count as steps.

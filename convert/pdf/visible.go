@@ -16,27 +16,6 @@ import (
 // What is not known counts as seen: grounds that are shadings, patterns and odd shapes, colors of spaces other than
 // gray, RGB and CMYK.
 
-// paint is a color, or what is not known to be one. Channels are from 0 to 1. The zero value is not known.
-type paint struct {
-	known   bool
-	r, g, b float64
-}
-
-// The colors with which a page begins: text is black, and the page is white.
-var (
-	black = paint{known: true}
-	white = paint{true, 1, 1, 1}
-)
-
-// sameColor is how much the channels of two colors differ at most, of 1, if no reader tells them apart.
-const sameColor = .06
-
-// like reports whether a reader does not tell two colors apart. What is not known is like nothing.
-func (p paint) like(q paint) bool {
-	return p.known && q.known && math.Abs(p.r-q.r) < sameColor && math.Abs(p.g-q.g) < sameColor &&
-		math.Abs(p.b-q.b) < sameColor
-}
-
 // ground is an area that was painted. Later grounds lie above earlier ones. color is not known for pictures, shadings
 // and odd shapes.
 type ground struct {
