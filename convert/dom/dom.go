@@ -185,7 +185,7 @@ func Within(n *html.Node, names ...atom.Atom) bool {
 	return false
 }
 
-// Text returns the text below n unchanged.
+// Text returns the text of the nodes below n unchanged.
 func Text(n *html.Node) string {
 	if n.Type == html.TextNode {
 		return n.Data

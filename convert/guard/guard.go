@@ -26,7 +26,8 @@ const (
 	MaxRowspan = 65534 // of spans
 )
 
-// OutputLimit is the largest output allowed for an input of n bytes.
+// OutputLimit is the largest output allowed for an input of n bytes: a guard against pages that grow without limit as
+// they are converted.
 func OutputLimit(n int) int { return 4*n + 1<<20 }
 
 // stopped is what a walk panics with when its context has ended or its output has grown too large.

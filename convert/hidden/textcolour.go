@@ -59,8 +59,8 @@ func (l *look) inked(value string, inherited, current ink) ink {
 	return inked(value, inherited, current)
 }
 
-// inked returns a colour of a style, or what was inherited. Current is what currentcolor stands for. A colour that is
-// not understood is not known.
+// inked returns the colour that a style gives text, or what was inherited. Current is what currentcolor stands for. A
+// colour that is not understood is not known.
 func inked(value string, inherited, current ink) ink {
 	switch value {
 	case "", "inherit":

@@ -16,8 +16,8 @@ import (
 // TypePrefix begins the media types of OpenDocument: text, spreadsheet and presentation follow.
 const TypePrefix = "application/vnd.oasis.opendocument."
 
-// Is reports whether a zip archive states at its beginning that it is a document of a kind that [Read] reads. The part
-// "mimetype" is stored first and uncompressed, for that purpose.
+// Is reports whether a zip archive states at its beginning that it is an OpenDocument file of a kind that [Read] reads.
+// The part "mimetype" is stored first and uncompressed, for that purpose.
 func Is(content []byte) bool {
 	const begin = "mimetype" + TypePrefix
 	head := string(content[:min(len(content), 256)])

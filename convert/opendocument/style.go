@@ -171,7 +171,7 @@ func (r *odfReader) beside(t xml.StartElement) bool {
 	return x-left >= r.width || y-up >= r.height || x+right < 0 || y+down < 0
 }
 
-// flat reports whether the style of a row or a column gives it no size.
+// flat reports whether the style of a row or a column of an OpenDocument table gives it no size.
 func flat(v string) bool {
 	return v != "" && length(v) < .03 && strings.Trim(v, "0.abcdefghijklmnopqrstuvwxyz") == ""
 }

@@ -248,7 +248,7 @@ func beside(row *row, w word) bool {
 	return false
 }
 
-// abs32 returns the absolute value of f: how far apart two places on a page are.
+// abs32 returns the absolute value of f: how far apart two places on a page of a PDF are.
 func abs32(f float32) float32 {
 	if f < 0 {
 		return -f
