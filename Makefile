@@ -23,12 +23,13 @@ wasm: ## the grammars for symbol maps, compiled to WebAssembly where clang is th
 
 # Where programs of tests and their files are, if it has 4 GB to spare: in memory, where they are made and removed sooner.
 quick: export TMPDIR := $(or $(TMPDIR),$(shell df -Pm /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 4000 { print $$6 }'))
-# Linkers live for a second, and gain nothing by collecting garbage often; some tests judge by how much is left. With
-# -trimpath, what one clone compiled serves another one. internal/e2e has no short tests; vet reads its code. A third
-# package uses the processor while tests of the other two wait for the end of a connection or a process.
+# Compilers, linkers and tests, many of which open a store, gain nothing by collecting garbage often. With -trimpath, what
+# one clone compiled serves another one. internal/e2e has no short tests; vet reads its code. A third package uses the
+# processor while tests of the other two wait for the end of a connection or a process.
+quick: export GOGC = 400
 quick: ## what every commit must pass: format, vet, and tests without race detector, browsers, clients and servers
 	@go vet -trimpath ./... & vet=$$!; ($(FORMATTED)) & format=$$!; packages=$$(go list ./... | grep -v /internal/e2e); \
-	go test -trimpath -toolexec 'env GOGC=400' -p 3 -vet=off -short $(LONGEST) $$packages; tests=$$?; \
+	go test -trimpath -p 3 -vet=off -short $(LONGEST) $$packages; tests=$$?; \
 	wait $$vet || { echo "quick: go vet fails: see above"; exit 1; }; \
 	wait $$format || { echo "quick: the format is not right: see above"; exit 1; }; exit $$tests
 
@@ -49,8 +50,9 @@ LONGEST = ./render ./internal/fleet ./knowledge ./fetch ./store ./proxy ./api/se
 FULL    = NoDamageStops CompactLeavesNothing KillLosesNothing AtAnyWriteOfAJob KilledProcessLoses RandomSequences \
 	DeathBeforeAnyWrite EveryDeathLeaves DoesNotFitLeavesNothing LargeDocumentIsOneChange \
 	NeverServesWhatTheModel NoReaderGetsAnOlder OneReaderAnswersAnother WhoLosesItsPlace RequestsOfTheCorpus \
-	ResponsesOfTheCorpus HeadsAreAnswered GivenAgainAreThose TakeAShareOfACrawl LeaveFewFiles
-FULL_IN = ./store ./knowledge ./knowledge/index ./cache ./proxy ./crawl ./api/server ./internal/journal
+	ResponsesOfTheCorpus HeadsAreAnswered GivenAgainAreThose TakeAShareOfACrawl LeaveFewFiles \
+	IsForTheDashboardAlone
+FULL_IN = ./store ./knowledge ./knowledge/index ./cache ./proxy ./crawl ./api/server ./internal/journal ./internal/users
 TESTED  = -count=1 -timeout 30m -vet=off # which "make quick" and "make lint" do
 # A process under the race detector sleeps a second at its end unless it is told not to.
 test: export GORACE = atexit_sleep_ms=20

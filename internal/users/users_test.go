@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/internal/users"
 )
 
@@ -397,6 +398,7 @@ func TestWhatIsUsedIsTakenOnceAndWholly(t *testing.T) {
 }
 
 func TestAPasswordIsForTheDashboardAlone(t *testing.T) {
+	needs.Long(t, "it hashes a dozen passwords")
 	ann, anns := newUser(t, "ann", users.Write, users.ScopeAPI)
 	bob, bobs := newUser(t, "bob", users.Read, users.ScopeProxy)
 	hash, err := users.HashPassword("correct horse")
