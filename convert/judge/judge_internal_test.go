@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 
 	"github.com/readthru/readthru/convert/chars"
+	"github.com/readthru/readthru/convert/head"
 	"github.com/readthru/readthru/convert/rules"
 )
 
@@ -34,6 +36,52 @@ func TestBadModelIsAnError(t *testing.T) {
 		if _, err := readModel(text); err == nil {
 			t.Errorf("readModel(%q) gave no error", text)
 		}
+	}
+}
+
+func TestDamagedModelIsAnError(t *testing.T) {
+	whole, err := unpackModel(packedModel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; at < len(packedModel); at += len(packedModel)/40 + 1 {
+		damaged := []byte(packedModel)
+		damaged[at] ^= 0x10
+		if text, err := unpackModel(string(damaged)); err == nil && text != whole {
+			t.Errorf("a model with byte %d changed is read as another one", at)
+		}
+		if _, err := unpackModel(packedModel[:at]); err == nil {
+			t.Errorf("the first %d bytes of a model are read as one", at)
+		}
+	}
+}
+
+func TestEndlessPagesAreBounded(t *testing.T) {
+	const size, word = 50 << 20, "word "
+	body := func(nodes ...*html.Node) *html.Node {
+		n := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
+		for _, c := range nodes {
+			n.AppendChild(c)
+		}
+		return n
+	}
+	long := body(&html.Node{Type: html.TextNode, Data: strings.Repeat(word, size/len(word))})
+	o := newOutline(t.Context(), long, rules.Choice{Root: long}, contentModel().odds)
+	if b := &o.blocks[0]; len(o.blocks) != 1 || int(b.openings) != len(b.opening) || b.words != size/int32(len(word)) {
+		t.Errorf("%d blocks, the first of %d words, of which %d were looked up", len(o.blocks), b.words, b.openings)
+	}
+	units := make([]*html.Node, 100_000)
+	for i := range units {
+		units[i] = &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div}
+		units[i].AppendChild(&html.Node{Type: html.TextNode, Data: "A thing to buy"})
+	}
+	many := body(units...)
+	o = newOutline(t.Context(), many, rules.Choice{Root: many}, contentModel().odds)
+	if len(o.blocks) != maxJudged+1 {
+		t.Errorf("%d blocks of a page of %d were looked at, want %d", len(o.blocks), len(units), maxJudged+1)
+	}
+	if c := Choose(t.Context(), Page{Body: many, Kind: rules.Listing, Head: &head.Head{}}); c.Name == "blocks" {
+		t.Error("a page of too many blocks is judged")
 	}
 }
 
