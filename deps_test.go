@@ -25,6 +25,7 @@ const policy = `
 	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, fetch/github → lazy
 	certs, store, service, botauth, journal → wholefile
 	users                 → guess
+	openid                →
 	users, symbols, store, cache, knowledge, knowledge/vector, fleet, fetch/github, render → fault
 	knowledge/breath      → fault
 	fetch, crawl, api/firecrawl, proxy, api, api/server, mcp → fault
@@ -161,13 +162,13 @@ const policy = `
 	api/server            → api/server/sites, api/server/pages
 	api/server/sites      → api, api/server/asker, api/server/memory, api/server/pages, fetch, clip, hostrule
 	api/server/sites      → journal, recipe, page, store
-	api/server/people     → api, api/server/asker, fault, fleet, journal, users, store
+	api/server/people     → api, api/server/asker, fault, fleet, journal, openid, users, store
 	api/server/requests   → api, api/server/asker, journal, knowledge, store
 	api/server/figures    → api, api/guard, api/server/people, api/server/sites, fetch, fault, fleet, journal
 	api/server/figures    → users, knowledge, page, store
 	api/server/machine    → api, fetch, botauth, fleet, store
 	api/server            → api/server/asker, api/server/jobs, api/server/memory, api/server/hooks
-	api/server            → api, api/guard, api/firecrawl, page, pace, guess, users, journal, fetch, store
+	api/server            → api, api/guard, api/firecrawl, page, pace, guess, openid, users, journal, fetch, store
 	api/server            → knowledge, crawl, fleet, summary
 	mcp                   → page, httpfield, users, knowledge, knowledge/outline, api
 	ui                    → page, markdown, journal, users, api
@@ -178,7 +179,7 @@ const policy = `
 	cmd/readthru/agentsetup → cmd/readthru/terminal, cmd/readthru/settings, cmd/readthru/daemon, wholefile, agents
 	cmd/readthru/agentsetup → service
 	cmd/readthru/wiring   → cmd/readthru/terminal, cmd/readthru/settings, cmd/readthru/daemon, cmd/readthru/agentsetup
-	cmd/readthru/wiring   → page, clip, fault, wholefile, releases, users, journal, botauth, certs, llm, summary
+	cmd/readthru/wiring   → page, clip, fault, wholefile, releases, users, openid, journal, botauth, certs, llm, summary
 	cmd/readthru/wiring   → symbols
 	cmd/readthru/wiring   → render, convert, store, cache, knowledge, fleet, fetch, fetch/github, proxy, crawl, api
 	cmd/readthru/wiring   → api/server, api/server/figures, api/firecrawl, mcp, ui

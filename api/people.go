@@ -280,6 +280,8 @@ type UserInfo struct {
 
 	Disabled bool `json:"disabled,omitempty"` // may do nothing
 	Password bool `json:"password,omitempty"` // has one for the dashboard
+	// Subject is for whom the provider of identities vouches: its issuer, and its own id of the user.
+	Subject string `json:"subject,omitempty"`
 }
 
 // UserList lists the users. Closed says that nobody else may use the proxy.

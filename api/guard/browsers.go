@@ -165,6 +165,21 @@ func (b *Browsers) Leave(r *http.Request) error {
 	return b.Keep(b.out)
 }
 
+// Seal returns a text with a signature, for a cookie that is not one of a browser that is signed in.
+func (b *Browsers) Seal(text []byte) string {
+	return base64.RawURLEncoding.EncodeToString(append(macOf(macOf(b.key, []byte("sealed")), text), text...))
+}
+
+// Unseal returns a text that Seal signed.
+func (b *Browsers) Unseal(sealed string) (text []byte, ok bool) {
+	all, err := base64.RawURLEncoding.Strict().DecodeString(sealed)
+	if err != nil || len(all) < sha256.Size {
+		return nil, false
+	}
+	sum, text := all[:sha256.Size], all[sha256.Size:]
+	return text, hmac.Equal(sum, macOf(macOf(b.key, []byte("sealed")), text))
+}
+
 func sumOf(code []byte) string {
 	sum := sha256.Sum256(code)
 	return base64.RawURLEncoding.EncodeToString(sum[:])

@@ -24,6 +24,7 @@ import (
 	"github.com/readthru/readthru/internal/guess"
 	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/openid"
 	"github.com/readthru/readthru/internal/pace"
 	"github.com/readthru/readthru/internal/summary"
 	"github.com/readthru/readthru/internal/users"
@@ -48,6 +49,9 @@ type Options struct {
 	// ConfiguredUsers returns the names of the users of the configuration, who may use the proxy alone. If nil, there
 	// are none.
 	ConfiguredUsers func() []string
+
+	// Identity is the provider of identities by which browsers sign in, too. If nil, there is none; it needs Users.
+	Identity *openid.Provider
 
 	// TrustUser makes programs of this machine known that run as the user of this process, where the kernel tells.
 	TrustUser bool
@@ -192,13 +196,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	entry := r.URL.Path == guard.SigninPath
 	leave := r.URL.Path == signoutPath
-	page := s.isPage(r) || (entry || leave) && r.Method == http.MethodPost && guard.IsOwnForm(r)
+	provider := s.isProviderPath(r)
+	page := s.isPage(r) || provider || (entry || leave) && r.Method == http.MethodPost && guard.IsOwnForm(r)
 	h.Set("Content-Security-Policy", policyOf(page))
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Referrer-Policy", referrerOf(page || entry || wantsPage(r)))
 	h.Set("X-Content-Type-Options", "nosniff")
 	asset := page && strings.HasPrefix(r.URL.Path, "/assets/")
-	who, known, e := s.guard.Check(r, s.open[r.URL.Path] || asset, page)
+	who, known, e := s.guard.Check(r, s.open[r.URL.Path] || asset || provider, page)
 	if who.Meter != nil {
 		counted := &countedResponse{ResponseWriter: w}
 		defer func() { who.Meter.Count(time.Now(), users.Use{Requests: 1, Bytes: counted.bytes}) }()
@@ -234,6 +239,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case page && leave:
 		s.signOut(w, r)
+		return
+	case provider:
+		s.serveProvider(w, r)
 		return
 	}
 	if page {

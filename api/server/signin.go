@@ -145,21 +145,26 @@ func (s *Server) signInByPassword(w http.ResponseWriter, r *http.Request, name, 
 	default:
 		v.Remark = "Name or password is wrong."
 	}
-	s.o.Log.Warn("sign-in refused", "status", status)
+	s.o.Log.Warn("sign-in refused", "status", status, "from", r.RemoteAddr)
 	_ = s.showSignin(w, r, status, v) // an error is a client that has gone
 }
 
-// letIn gives a browser the cookie that signs somebody in to the dashboard, and leads it to a page. The cookie is a new
-// one each time; one that the browser had is of no use anymore. Scripts cannot read it, and no other site's requests
-// carry it.
+// letIn welcomes somebody, and leads the browser to a page.
 func (s *Server) letIn(w http.ResponseWriter, r *http.Request, who users.Login, page, how string) {
+	s.welcome(w, r, who, how)
+	w.Header().Set("Location", page)
+	w.WriteHeader(http.StatusSeeOther)
+}
+
+// welcome gives a browser the cookie that signs somebody in to the dashboard, and records how. The cookie is a new one
+// each time; one that the browser had is of no use anymore. Scripts cannot read it, and no other site's requests carry
+// it.
+func (s *Server) welcome(w http.ResponseWriter, r *http.Request, who users.Login, how string) {
 	s.record(r, store.Act{User: who.Name(), Act: "signIn", Object: how}, nil)
 	if err := s.guard.Browsers.Leave(r); err != nil {
 		s.o.Log.Warn("sign a browser out", "error", err)
 	}
 	http.SetCookie(w, cookieOf(r, s.guard.Browsers.Enter(who), int(guard.BrowserLife/time.Second)))
-	w.Header().Set("Location", page)
-	w.WriteHeader(http.StatusSeeOther)
 }
 
 // cookieOf returns our cookie. A negative age removes it.
@@ -197,7 +202,8 @@ var signinPage = template.Must(template.New("signin").Parse(`<!doctype html>
 {{end}}{{if .Code}}<form method="post" action="/signin"><input type="hidden" name="code" value="{{.Code}}">
 <p>This link signs this browser in as <b>{{.Name}}</b>, once.</p>
 <div class="acts"><button>Sign in as {{.Name}}</button></div></form>
-{{else}}{{if .Users}}<form method="post" action="/signin"><input type="hidden" name="page" value="{{.Page}}">
+{{else}}{{if .Provider}}<p><a class="go" href="/signin/provider?page={{.Page}}">Sign in by {{.Provider}}</a></p>
+{{end}}{{if .Users}}<form method="post" action="/signin"><input type="hidden" name="page" value="{{.Page}}">
 <label for="name">Name</label>
 <input id="name" name="name" required maxlength="100" autocomplete="username" autocapitalize="none" spellcheck="false">
 <label for="password">Password, or a token for the API</label>
@@ -225,12 +231,16 @@ type signinView struct {
 	Code, Name   string // of a link
 	Users        bool   // there are some
 	Plain        bool   // what is typed crosses a network as it is
+	Provider     string // of identities: its host; empty: there is none
 }
 
 // showSignin writes the page that asks to sign in, with a status.
 func (s *Server) showSignin(w http.ResponseWriter, r *http.Request, status int, v signinView) error {
 	v.Page = cmp.Or(v.Page, "/")
 	v.Users = s.o.Users != nil && !s.o.Users.Open()
+	if s.o.Identity != nil {
+		v.Provider = s.o.Identity.Host()
+	}
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
 	from, err := netip.ParseAddr(host)
 	v.Plain = r.TLS == nil && (err != nil || !from.Unmap().IsLoopback())

@@ -68,6 +68,9 @@ type User struct {
 	// another one for the dashboard; empty: none.
 	PasswordHash string `json:"password_hash,omitempty"`
 
+	// Subject is for whom a provider of identities vouches: its issuer, and its own id of the user; empty: nobody.
+	Subject string `json:"subject,omitempty"`
+
 	// Switched counts how often the user was disabled or enabled again: the greatest count is the latest state.
 	Switched int `json:"switched,omitempty"`
 }
@@ -91,6 +94,7 @@ type Limits struct {
 
 const (
 	maxTokens  = 100  // of a user
+	maxSubject = 1000 // characters
 	maxRevoked = 1000 // remembered of a user; tokens of a user with more are revoked by removing the user
 )
 
@@ -114,6 +118,8 @@ func (u *User) Check() error {
 		return fmt.Errorf("user %q: mode %.20q is not auto, always, negotiate or never", u.Name, u.Mode)
 	case u.Switched < 0:
 		return fmt.Errorf("user %q: the count of changes is negative", u.Name)
+	case len(u.Subject) > maxSubject:
+		return fmt.Errorf("user %q: the id of the provider of identities is too long", u.Name)
 	case u.PasswordHash != "" && tooDear(u.PasswordHash):
 		return fmt.Errorf("user %q: the hash of the password cannot be checked", u.Name)
 	case u.Limits.RequestsPerMinute < 0 || u.Limits.TokensPerDay < 0:
@@ -175,7 +181,7 @@ func Merge(a, b User) User {
 	tokens = slices.CompactFunc(tokens, func(x, y Token) bool { return x.ID == y.ID })
 	m.Tokens = slices.DeleteFunc(tokens, func(t Token) bool { return slices.Contains(m.Revoked, t.ID) })
 	if m.Gone {
-		m.Tokens, m.Revoked, m.PasswordHash = nil, nil, ""
+		m.Tokens, m.Revoked, m.PasswordHash, m.Subject = nil, nil, "", ""
 	}
 	if len(m.Tokens) == 0 {
 		m.Tokens = nil
@@ -190,7 +196,8 @@ func Merge(a, b User) User {
 func later(a, b User) User {
 	order := cmp.Or(a.Changed.Compare(b.Changed), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Role, b.Role),
 		cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Limits.RequestsPerMinute, b.Limits.RequestsPerMinute),
-		cmp.Compare(a.Limits.TokensPerDay, b.Limits.TokensPerDay), cmp.Compare(a.PasswordHash, b.PasswordHash))
+		cmp.Compare(a.Limits.TokensPerDay, b.Limits.TokensPerDay), cmp.Compare(a.PasswordHash, b.PasswordHash),
+		cmp.Compare(a.Subject, b.Subject))
 	if order < 0 {
 		return b
 	}

@@ -59,7 +59,7 @@ func setter(f api.UserFields) (func(*users.User), error) {
 func infoOf(u *users.User) api.UserInfo {
 	info := api.UserInfo{
 		Name: u.Name, Source: "store", Role: string(u.Role), Mode: u.Mode, Limits: u.Limits, Made: u.Made,
-		Tokens: []api.UserToken{}, Disabled: u.Disabled(), Password: u.PasswordHash != "",
+		Tokens: []api.UserToken{}, Disabled: u.Disabled(), Password: u.PasswordHash != "", Subject: u.Subject,
 	}
 	for _, t := range u.Tokens {
 		info.Tokens = append(info.Tokens, api.UserToken{ID: t.ID, Scopes: t.Scopes, Made: t.Made})
@@ -97,12 +97,7 @@ func (s *Service) AddUser(_ context.Context, in api.NewUser) (*api.MadeToken, er
 		return nil, api.NewError(http.StatusConflict, api.CodeUserExists, "user "+in.Name+" is in the configuration file")
 	}
 	now := time.Now()
-	id := make([]byte, 8)
-	rand.Read(id)
-	u := users.User{
-		Name: in.Name, ID: hex.EncodeToString(id), Role: users.Read, Made: now.UTC().Truncate(time.Second),
-		Changed: stamp(now),
-	}
+	u := newUser(in.Name, now)
 	set, err := setter(in.UserFields)
 	if err != nil {
 		return nil, err
@@ -137,6 +132,15 @@ func (s *Service) AddUser(_ context.Context, in api.NewUser) (*api.MadeToken, er
 		return nil, err
 	}
 	return &api.MadeToken{User: infoOf(&u), ID: token.ID, Token: text}, nil
+}
+
+// newUser returns a user with the role read and without tokens.
+func newUser(name string, now time.Time) users.User {
+	id := make([]byte, 8)
+	rand.Read(id)
+	return users.User{
+		Name: name, ID: hex.EncodeToString(id), Role: users.Read, Made: now.UTC().Truncate(time.Second), Changed: stamp(now),
+	}
 }
 
 // ChangeUser changes what can be set of a user.

@@ -29,6 +29,7 @@ import (
 func (s *Settings) Check() error {
 	for _, part := range []func(bad func(path string, err error) error) error{
 		s.checkListeners, s.checkURLs, s.checkNumbers, s.checkLists, s.checkUpstream, s.checkModels, s.checkFleet,
+		s.checkIdentity,
 	} {
 		err := part(func(path string, err error) error { return terminal.Usagef("%s: %s: %w", s.Source[path], path, err) })
 		if err != nil {
@@ -62,6 +63,22 @@ func (s *Settings) checkListeners(bad func(string, error) error) error {
 		if u.Name == "" || u.PasswordHash == "" {
 			return bad("proxy.users", fmt.Errorf("user %d lacks a name or a password_hash", i+1))
 		}
+	}
+	return nil
+}
+
+// checkIdentity refuses a provider of identities that cannot be asked, or over a network without encryption.
+func (s *Settings) checkIdentity(bad func(string, error) error) error {
+	if s.OIDC.Issuer == "" {
+		return nil
+	}
+	u, err := url.Parse(s.OIDC.Issuer)
+	switch {
+	case err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil ||
+		u.Scheme != "https" && (u.Scheme != "http" || !page.Loopback(u.Hostname())):
+		return bad("oidc.issuer", fmt.Errorf("%q is not a URL like https://login.example.com", s.OIDC.Issuer))
+	case s.OIDC.ClientID == "":
+		return bad("oidc.client_id", errors.New("is empty, and oidc.issuer is not"))
 	}
 	return nil
 }

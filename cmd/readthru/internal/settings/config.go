@@ -35,6 +35,13 @@ type Config struct {
 		Hosts  []string `yaml:"hosts"`
 		TLS    TLSFiles `yaml:"tls"`
 	} `yaml:"admin"`
+	OIDC struct {
+		Issuer       string `yaml:"issuer"`
+		ClientID     string `yaml:"client_id"`
+		ClientSecret string `yaml:"client_secret"`
+		NameClaim    string `yaml:"name_claim"`
+		AdminGroup   string `yaml:"admin_group"`
+	} `yaml:"oidc"`
 	Rules          []ruleConfig `yaml:"rules"`
 	Preferences    string       `yaml:"preferences" oneof:"auto respect tell ignore"`
 	BlockedDomains []string     `yaml:"blocked_domains"`
@@ -181,7 +188,7 @@ func Defaults() *Config {
 	c := new(Config)
 	c.Preferences = fetch.PreferencesAuto
 	c.Proxy.Listen, c.Proxy.Mode, c.Proxy.ConnectPorts = "127.0.0.1:7887", "auto", []int{443}
-	c.Admin.Listen = "127.0.0.1:7888"
+	c.Admin.Listen, c.OIDC.NameClaim = "127.0.0.1:7888", "preferred_username"
 	c.BlockedDomains = []string{"medium.com", "substack.com"}
 	c.Fetch.Cascade = []string{"negotiate", "alternate", "local", "browser", "markdown_new"}
 	c.Fetch.Timeout, c.Fetch.MaxBody, c.Fetch.UserAgent = 30*time.Second, page.DefaultMaxBody, "readthru/"+releases.Version

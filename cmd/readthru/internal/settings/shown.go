@@ -9,7 +9,8 @@ import (
 
 // secretKeys are keys whose values are never shown.
 var secretKeys = []string{
-	"admin.token", "proxy.upstream", "github.token", "llm.api_key", "embeddings.api_key", "rerank.api_key",
+	"admin.token", "proxy.upstream", "github.token", "oidc.client_secret", "llm.api_key",
+	"embeddings.api_key", "rerank.api_key",
 	"crawl.firecrawl_key", "fleet.database", "fleet.bodies",
 }
 

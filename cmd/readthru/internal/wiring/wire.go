@@ -37,6 +37,7 @@ import (
 	"github.com/readthru/readthru/internal/hostrule"
 	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/internal/llm"
+	"github.com/readthru/readthru/internal/openid"
 	"github.com/readthru/readthru/internal/releases"
 	"github.com/readthru/readthru/internal/symbols"
 	"github.com/readthru/readthru/internal/transport"
@@ -408,6 +409,15 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 		},
 	}
 	o.Journal, o.Fleet = c.journal, c.fleet
+	if s := c.settings.OIDC; s.Issuer != "" {
+		o.Identity = openid.New(openid.Options{
+			Issuer: s.Issuer, ClientID: s.ClientID, ClientSecret: s.ClientSecret, NameClaim: s.NameClaim,
+			AdminGroup: s.AdminGroup, Client: &http.Client{
+				Transport:     endpoint{c.transport},
+				CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			},
+		})
+	}
 	o.ConfiguredUsers = func() (names []string) {
 		for _, u := range c.now.Load().Proxy.Users {
 			names = append(names, u.Name)
