@@ -161,8 +161,7 @@ func tellError(e *journal.Entry, err *Error) {
 		e.Outcome = e.Cache
 		return
 	case err.Kind == KindUnsupported && e.Cache != "":
-		e.Outcome, e.Error = e.Cache, err.Error()
-		return
+		e.Outcome, e.Section = e.Cache, "" // the error is why, further down
 	case err.Kind == KindBlocked || err.Kind == KindOffline || err.Kind == KindUnsupported:
 		e.Outcome = journal.Refused
 	default:

@@ -33,7 +33,8 @@ func TestAFileOfWhichNothingCanBeReadIsAnErrorToReaders(t *testing.T) {
 			}
 			c.Tell(t.Context(), fetch.Reading{Began: time.Now(), Asked: ask, Err: err})
 			rows, _, _ := log.List(journal.Filter{}, "", 1)
-			if row := rows[0]; row.Outcome != outcome || row.Status != 502 || row.Error != err.Error() {
+			if row := rows[0]; row.Outcome != outcome || row.Status != 502 || row.Error != err.Error() ||
+				row.Why != err.Error() {
 				t.Errorf("log: %s, status %d, error %q", row.Outcome, row.Status, row.Error)
 			}
 		}
