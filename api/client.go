@@ -276,7 +276,13 @@ func (c *Client) Visits(ctx context.Context, q VisitQuery) (*VisitList, error) {
 
 // Session returns the figures of a session.
 func (c *Client) Session(ctx context.Context, name string) (*SessionStats, error) {
-	return call(ctx, c, getSession, SessionRef{name})
+	return call(ctx, c, getSession, SessionQuery{Name: name})
+}
+
+// SessionAfter returns the figures of a session once a proxy of it that [Client.Open] or [Client.Record] opened is
+// closed: a client has its answer a moment before the request is counted.
+func (c *Client) SessionAfter(ctx context.Context, name, proxy string) (*SessionStats, error) {
+	return call(ctx, c, getSession, SessionQuery{name, proxy})
 }
 
 // Sessions lists sessions.

@@ -92,7 +92,7 @@ var (
 		"lists deliveries of pages to readers, newest first")
 	listSessions = op[None, SessionList](reads, "listSessions", "GET /api/v1/sessions",
 		"lists sessions with what the proxy answered to them since the start, and what they have fetched")
-	getSession = op[SessionRef, SessionStats](reads, "getSession", "GET /api/v1/sessions/{name}",
+	getSession = op[SessionQuery, SessionStats](reads, "getSession", "GET /api/v1/sessions/{name}",
 		"returns figures of what the proxy answered to a session")
 	recordSession = stream[OpenQuery](reads, "recordSession", "POST /api/v1/sessions/{name}/recording",
 		"records what a session is answered; the recording is the answer, as it grows, until it is ended",

@@ -139,6 +139,13 @@ type OpenQuery struct {
 	Offline bool   `query:"offline" doc:"1: answer from what is stored and ask no origin"`
 }
 
+// SessionQuery asks for the figures of a session.
+type SessionQuery struct {
+	Name string `path:"name"`
+
+	Closed string `query:"closed" doc:"first wait until the proxy at this address, which openSession gave, is closed"`
+}
+
 // SessionRef names a session.
 type SessionRef struct {
 	Name string `path:"name"`

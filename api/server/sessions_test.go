@@ -16,9 +16,12 @@ import (
 )
 
 // taker stands for the proxy: it records one line at the start of a recording and one at its end.
-type taker struct{ end, ended chan struct{} }
+type taker struct {
+	end, ended chan struct{}
+	closed     chan string // addresses of proxies whose end was awaited
+}
 
-func newTaker() *taker { return &taker{make(chan struct{}), make(chan struct{})} }
+func newTaker() *taker { return &taker{make(chan struct{}), make(chan struct{}), make(chan string, 1)} }
 
 func (f *taker) Record(ctx context.Context, session string, _ bool, w io.Writer, begun func(string)) error {
 	if session == "busy" {
@@ -47,6 +50,8 @@ func (f *taker) EndRecording(_ context.Context, session string) error {
 	return nil
 }
 
+func (f *taker) Closed(_ context.Context, addr string) { f.closed <- addr }
+
 func (f *taker) Open(ctx context.Context, session string, offline bool, begun func(string)) error {
 	if session == "busy" {
 		return errors.New("no port is free")
@@ -59,8 +64,9 @@ func (f *taker) Open(ctx context.Context, session string, offline bool, begun fu
 func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 	for _, over := range []string{"in process", "over HTTP"} {
 		t.Run(over, func(t *testing.T) {
+			proxies := newTaker()
 			w := newWorld(t, func(o *server.Options) {
-				o.SessionProxies = newTaker()
+				o.SessionProxies = proxies
 				o.Session = func(name string) api.SessionStats { return api.SessionStats{Requests: int64(len(name))} }
 				o.Sessions = func() []api.SessionStats { return []api.SessionStats{{Session: "run/1 ü?", Recording: true}} }
 			})
@@ -73,6 +79,11 @@ func TestSessionsAreCountedAndRecordedThroughServerAndClient(t *testing.T) {
 			name := "run/1 ü?"
 			if st, err := ops.Session(t.Context(), name); err != nil || st.Session != name || st.Requests != int64(len(name)) {
 				t.Errorf("session: %+v, %v", st, err)
+			}
+			if st, err := ops.SessionAfter(t.Context(), name, "127.0.0.1:7"); err != nil || st.Session != name {
+				t.Errorf("session, after its proxy: %+v, %v", st, err)
+			} else if addr := <-proxies.closed; addr != "127.0.0.1:7" {
+				t.Errorf("the end of the proxy at %q is awaited", addr)
 			}
 			if l, err := ops.Sessions(t.Context()); err != nil || len(l.Sessions) != 1 || l.Sessions[0].Session != name ||
 				!l.Sessions[0].Recording {

@@ -20,16 +20,21 @@ type SessionProxies interface {
 	EndRecording(ctx context.Context, session string) error
 	// Open serves a session's clients until ctx ends. Offline it answers from what is stored and asks no origin.
 	Open(ctx context.Context, session string, offline bool, opened func(addr string)) error
+	// Closed waits until the proxy at an address is closed, or ctx ends. One that is not there is closed.
+	Closed(ctx context.Context, addr string)
 }
 
 // GetSession returns the figures of a session.
-func (s *Service) GetSession(ctx context.Context, ref api.SessionRef) (*api.SessionStats, error) {
+func (s *Service) GetSession(ctx context.Context, q api.SessionQuery) (*api.SessionStats, error) {
 	if s.o.Session == nil {
 		return nil, api.ErrNoProxy
 	}
-	name, err := asker.OwnSession(ctx, ref.Name)
+	name, err := asker.OwnSession(ctx, q.Name)
 	if err != nil {
 		return nil, err
+	}
+	if q.Closed != "" && s.o.SessionProxies != nil {
+		s.o.SessionProxies.Closed(ctx, q.Closed)
 	}
 	st := s.o.Session(name)
 	st.Session = name

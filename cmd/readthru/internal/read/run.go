@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -148,16 +149,25 @@ func (p *program) runIn(ctx context.Context, s *settings.Settings, r *childRun, 
 		status = cmp.Or[error](status, terminal.ExitError(1))
 	}
 	if !r.quiet {
-		p.tellSession(ctx, client, r, before)
+		p.tellSession(ctx, client, r, before, d.addr)
 	}
 	_ = client.Flush(ctx) // a container ends with its command, and the daemon with it; what is lost was only cached
 	return status
 }
 
-// tellSession prints a line about what the command read since before, or that nothing came through the proxy, and which
-// hosts go around it.
-func (p *program) tellSession(ctx context.Context, client *api.Client, r *childRun, before *api.SessionStats) {
-	st, err := client.Session(ctx, r.session)
+// settleTime is how long the summary waits for requests that the command left behind.
+const settleTime = 5 * time.Second
+
+// tellSession prints a line about what the command read since before through the proxy at an address, or that nothing
+// came through it, and which hosts go around it.
+func (p *program) tellSession(ctx context.Context, client *api.Client, r *childRun, before *api.SessionStats,
+	proxy string,
+) {
+	settled, cancel := context.WithTimeout(ctx, settleTime)
+	st, err := client.SessionAfter(settled, r.session, proxy)
+	if cancel(); err != nil {
+		st, err = client.Session(ctx, r.session)
+	}
 	if err != nil {
 		p.Note("no summary of the session: %s", err)
 		return

@@ -464,7 +464,7 @@ func (c *Core) Server(running *proxy.Proxy, authority *certs.Authority, d *daemo
 			}
 		}
 		o.Open = func() (requests, origins int) { return int(running.Open()), c.cache.Open() }
-		o.SessionProxies = sessionProxies{c, running}
+		o.SessionProxies = &sessionProxies{core: c, proxy: running, open: map[string]<-chan struct{}{}}
 		o.Session = func(name string) api.SessionStats { return sessionStats(running.Journal().Session(name)) }
 		o.Sessions = func() (list []api.SessionStats) {
 			for _, s := range running.Sessions() {
