@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"reflect"
 	"strings"
 
@@ -78,7 +79,7 @@ func row[In any](role users.Role, id, pattern, summary string, options []func(*O
 		Content: "application/json", Limit: MaxRequest,
 	}
 	o.Method, o.Path, _ = strings.Cut(pattern, " ")
-	o.Act = role == admins && o.Method != "GET"
+	o.Act = role == admins && o.Method != http.MethodGet
 	for _, set := range options {
 		set(o)
 	}

@@ -127,7 +127,7 @@ func (f *Fetcher) Head(req *http.Request, client http.RoundTripper) (*http.Respo
 		err = errTimeout
 	}
 	if err != nil {
-		if cause := context.Cause(ctx); errors.Is(cause, errTimeout) && !errors.Is(err, errTimeout) {
+		if errors.Is(context.Cause(ctx), errTimeout) && !errors.Is(err, errTimeout) {
 			err = fmt.Errorf("%w: %w", errTimeout, err)
 		}
 		cancel(nil)

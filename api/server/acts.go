@@ -9,7 +9,6 @@ import (
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server/asker"
 	"github.com/readthru/readthru/internal/clip"
-	"github.com/readthru/readthru/internal/journal"
 	"github.com/readthru/readthru/store"
 )
 
@@ -48,7 +47,7 @@ func (s *Server) record(r *http.Request, a store.Act, err error) {
 	if s.o.Store == nil {
 		return
 	}
-	from, _ := journal.AskerOf(asker.With(r))
+	from := asker.Of(r)
 	a.Time, a.From, a.Door, a.Object = time.Now().UTC(), from.Client, from.Door, clip.Line(a.Object, 300)
 	if err != nil {
 		a.Error = clip.Line(api.AsError(err).Detail, 300)

@@ -47,7 +47,8 @@ func TestSitesThatAreTreatedDifferentlyComeFirst(t *testing.T) {
 	for _, u := range []string{"https://wiki.corp.test/", "https://listed.test/", "https://bank.test/"} {
 		visit(u)
 	}
-	if _, err := w.store.PutRule(store.Rule{RuleFields: store.RuleFields{Host: "Ads.test", Action: "block"}}, now); err != nil {
+	says := store.RuleFields{Host: "Ads.test", Action: "block"}
+	if _, err := w.store.PutRule(store.Rule{RuleFields: says}, now); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := w.store.Learn("md.test", store.Negotiates, "", "", now); err != nil {

@@ -22,9 +22,11 @@ func User(ctx context.Context) string {
 	return who.Name()
 }
 
-// With returns the context of a request, with who asks. A request that this server makes of itself is asked by whom
-// it makes it for.
-func With(r *http.Request) context.Context {
+// With returns the context of a request, with who asks.
+func With(r *http.Request) context.Context { return journal.With(r.Context(), Of(r)) }
+
+// Of returns who sends a request. A request that this server makes of itself is asked by whom it makes it for.
+func Of(r *http.Request) journal.Asker {
 	asker, asked := journal.AskerOf(r.Context())
 	if !asked {
 		asker.Client, asker.Trace = r.RemoteAddr, journal.TraceOf(r.Header)
@@ -39,7 +41,7 @@ func With(r *http.Request) context.Context {
 	default:
 		asker.Door = cmp.Or(asker.Door, journal.DoorAPI)
 	}
-	return journal.With(r.Context(), asker)
+	return asker
 }
 
 // May returns why who asks may not do an operation, or nil. The guard has let them in.
