@@ -93,6 +93,7 @@ var examples = map[string]string{
 	"user":                "readthru user add ann --role write",
 	"user add":            "readthru user add ann --role write",
 	"user set":            "readthru user set ann --requests-per-minute 60",
+	"user link":           "readthru user link ann",
 	"user token":          "readthru user token ann",
 	"user rm":             "readthru user rm ann",
 	"user clear":          "readthru user clear --yes",

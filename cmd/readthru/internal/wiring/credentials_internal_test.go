@@ -40,9 +40,13 @@ func TestPagesReadWithCredentialsStayWithTheirReader(t *testing.T) {
 			`<entry><title>One</title><summary>secret of %s and more words</summary></entry></feed>`, true},
 		{"application/feed+json", `{"version":"https://jsonfeed.org/version/1.1","title":"Feed",` +
 			`"items":[{"id":"1","content_text":"secret of %s and more words"}]}`, true},
-		{"application/pdf", "%%PDF-1.4\n%%secret of %s\n", true},
+		{"application/pdf", "%%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n" +
+			"2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]" +
+			"/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj\n4 0 obj<<>>stream\nBT /F 12 Tf 72 700 Td " +
+			"(secret of %s and more words) Tj ET\nendstream endobj\n" +
+			"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R>>\n%%%%EOF\n", true},
 		{"text/plain", "secret of %s", false},
-		{"application/vnd.openxmlformats-officedocument.wordprocessingml.document", "PK secret of %s", false},
+		{"application/zip", "PK secret of %s", false},
 		{"application/json", `{"secret of":"%s"}`, false},
 		{"text/csv", "a,b\nsecret of,%s\n", false},
 	}
