@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"crypto/subtle"
 	"errors"
 	"net/http"
@@ -29,7 +30,8 @@ func (d *dashboard) form(at string, do func(http.ResponseWriter, *http.Request) 
 			d.old(w, r, at)
 			return
 		}
-		if err := do(w, r); err != nil {
+		// What it asks for may end the context of the request: who sets a password is signed out by it.
+		if err := do(w, r.WithContext(context.WithoutCancel(r.Context()))); err != nil {
 			d.fail(w, r, at, err)
 		}
 	}

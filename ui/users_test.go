@@ -294,6 +294,13 @@ func TestUsersSeeWhatIsTheirs(t *testing.T) {
 	if got := get("dan", "/", false); got.status != http.StatusUnauthorized || !strings.Contains(got.body, `name="password"`) {
 		t.Errorf("with a new password the browser is still signed in: status %d", got.status)
 	}
+	disable := url.Values{"token": form["token"], "name": {"ann"}, "do": {"disable"}}
+	if got := w.send(t, "/user/change", disable, signed["ann"]); got.status != http.StatusSeeOther {
+		t.Errorf("an administrator who disables herself: status %d: %s", got.status, got.body)
+	}
+	if got := get("ann", "/", false); got.status != http.StatusUnauthorized {
+		t.Errorf("who is disabled is still signed in: status %d", got.status)
+	}
 }
 
 // useUsers adds a user by a form, signs in by the user's link, chooses a password, signs in with it, looks at the rooms

@@ -121,6 +121,7 @@ func useViews(t *testing.T, w *world, b *browser) {
 	b.press(`//a[.="calm things"]`)
 	b.see(`//a[@aria-current="true" and .="last hour"]`)
 	b.press(`//a[.="any time"]`)
+	b.see(`//a[@aria-current="true" and .="any time"]`)
 	b.press(`//button[.="Remove view"]`)
 	b.see(`//p[@role="status" and contains(., "The view is removed.")]`)
 	list, err := w.server.Client("test").Views(t.Context())
