@@ -51,7 +51,7 @@ FULL    = NoDamageStops CompactLeavesNothing KillLosesNothing AtAnyWriteOfAJob K
 	DeathBeforeAnyWrite EveryDeathLeaves DoesNotFitLeavesNothing LargeDocumentIsOneChange \
 	NeverServesWhatTheModel NoReaderGetsAnOlder OneReaderAnswersAnother WhoLosesItsPlace RequestsOfTheCorpus \
 	ResponsesOfTheCorpus HeadsAreAnswered GivenAgainAreThose TakeAShareOfACrawl LeaveFewFiles \
-	IsForTheDashboardAlone
+	IsForTheDashboardAlone SignsInByAPassword ChoosesAPassword
 FULL_IN = ./store ./knowledge ./knowledge/index ./cache ./proxy ./crawl ./api/server ./internal/journal ./internal/users
 TESTED  = -count=1 -timeout 30m -vet=off # which "make quick" and "make lint" do
 # A process under the race detector sleeps a second at its end unless it is told not to.

@@ -13,6 +13,7 @@ import (
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/api/server"
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/needs"
 	"github.com/readthru/readthru/internal/users"
 )
 
@@ -236,6 +237,7 @@ func TestAUserSignsInByALink(t *testing.T) {
 }
 
 func TestAUserSignsInByAPassword(t *testing.T) {
+	needs.Long(t, "it hashes a dozen passwords")
 	told := journal.New(journal.Options{})
 	m := newTeam(t, func(o *server.Options) { o.Journal = told })
 	m.setPassword(t, "write", "correct horse")
@@ -289,6 +291,7 @@ func TestAUserSignsInByAPassword(t *testing.T) {
 }
 
 func TestAUserChoosesAPassword(t *testing.T) {
+	needs.Long(t, "it hashes a dozen passwords")
 	m := newTeam(t, nil)
 	choose := func(current, password string, fields ...string) (int, string) {
 		t.Helper()
