@@ -195,14 +195,17 @@ func (s *Server) begin(ctx context.Context, req *sdk.CallToolRequest) (_ context
 	}, nil
 }
 
-// agentOf names the client of a call of a tool as it introduced itself, as "name/version"; empty if it did not. The
-// name is foreign text, and is cut.
+// agentOf names the client of a call of a tool as it introduced itself, as "name/version". Over HTTP a client of the
+// protocol before 2026-07-28 does that in another request than the call; then it is named by its User-Agent. Empty if
+// there is neither. The name is foreign text, and is cut.
 func agentOf(req *sdk.CallToolRequest) string {
-	info := req.ClientInfo()
-	if info == nil || info.Name == "" {
-		return ""
+	name := ""
+	if info := req.ClientInfo(); info != nil && info.Name != "" {
+		name = strings.TrimSuffix(info.Name+"/"+info.Version, "/")
+	} else if extra := req.GetExtra(); extra != nil {
+		name = extra.Header.Get("User-Agent")
 	}
-	return clip.Line(strings.TrimSuffix(info.Name+"/"+info.Version, "/"), 100)
+	return clip.Line(name, 100)
 }
 
 // survive recovers from a panic in a request of the protocol: one client's request must not end the daemon for all. The

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/readthru/readthru/internal/journal"
 )
 
 // post sends a message to a world's /mcp; fields are "Name: value" pairs that are added, or replace.
@@ -197,5 +199,35 @@ func TestTheCardOfTheServer(t *testing.T) {
 	}
 	if status, _, _ := get("Origin: https://evil.test"); status != http.StatusForbidden {
 		t.Errorf("status %d for a page of another site, want 403", status)
+	}
+}
+
+// TestTheLogNamesTheClientOfACallOverHTTP: by the name that comes with the call, else by User-Agent.
+func TestTheLogNamesTheClientOfACallOverHTTP(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, tt := range []struct {
+		meta   string
+		fields []string
+		want   string
+	}{
+		{"", []string{"User-Agent: Cursor/1.9"}, "Cursor/1.9"},
+		{
+			"," + newMeta,
+			[]string{
+				"User-Agent: undici", "MCP-Protocol-Version: 2026-07-28", "Mcp-Method: tools/call", "Mcp-Name: fetch",
+			},
+			"raw/1",
+		},
+	} {
+		last := w.told.Last()
+		status, text, err := w.post(t.Context(), t, "POST", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+
+			`{"name":"fetch","arguments":{"url":"https://example.com/guide"}`+tt.meta+`}}`, tt.fields...)
+		if err != nil || status != http.StatusOK {
+			t.Errorf("%s: status %d, %v: %s", tt.want, status, err, text)
+		}
+		list, _, _ := w.told.After(last, journal.Filter{}, 10)
+		if len(list) != 1 || list[0].Agent != tt.want {
+			t.Errorf("the log has %+v, want one row of %s", list, tt.want)
+		}
 	}
 }
