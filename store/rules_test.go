@@ -29,8 +29,8 @@ func TestRulesAreKeptNewestFirstAndOneForAHostAndPath(t *testing.T) {
 	}
 	s = openStore(t, store.Options{Dir: dir})
 	got := s.Rules()
-	if len(got) != 3 || got[0].Host != "A.test" || got[0].TTL != time.Hour || len(got[0].Cascade) != 1 || got[1].Path != "/x" ||
-		got[2].Host != "b.test" {
+	if len(got) != 3 || got[0].Host != "A.test" || got[0].TTL != time.Hour || len(got[0].Cascade) != 1 ||
+		got[1].Path != "/x" || got[2].Host != "b.test" {
 		t.Errorf("rules: %+v", got)
 	}
 	if err := s.DeleteRule(ids[0]); !errors.Is(err, store.ErrNotFound) {

@@ -291,7 +291,8 @@ func TestUsersSeeWhatIsTheirs(t *testing.T) {
 	if got := w.send(t, "/account/password", own, signed["dan"]); got.status != http.StatusSeeOther {
 		t.Errorf("a password: status %d: %s", got.status, got.body)
 	}
-	if got := get("dan", "/", false); got.status != http.StatusUnauthorized || !strings.Contains(got.body, `name="password"`) {
+	if got := get("dan", "/", false); got.status != http.StatusUnauthorized ||
+		!strings.Contains(got.body, `name="password"`) {
 		t.Errorf("with a new password the browser is still signed in: status %d", got.status)
 	}
 	disable := url.Values{"token": form["token"], "name": {"ann"}, "do": {"disable"}}

@@ -358,7 +358,8 @@ func TestNoBrowserBecomesTheOperator(t *testing.T) {
 		t.Fatal("an administrator's link signs in at once, as the operator's does")
 	}
 	signed := send(t, m.server, "/signin", url.Values{"code": {code}}).signedIn(t)
-	if body := visit(t, m.server, "GET", "/api/v1/account", "", signed).text(t); !strings.Contains(body, `"name":"admin"`) {
+	body := visit(t, m.server, "GET", "/api/v1/account", "", signed).text(t)
+	if !strings.Contains(body, `"name":"admin"`) {
 		t.Errorf("who follows it is %s", body)
 	}
 	before := m.enter(t, "write")
