@@ -145,8 +145,8 @@ openapi: build ## Redocly's recommended rules, which npm fetches, against the da
 	sh api/server/testdata/openapi "$(CURDIR)/bin/readthru"
 
 agents: ## the agents themselves, and frameworks of agents, from npm, led by a scripted model through readthru
-	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_FRAMEWORKS="$$(sh .ci/modules internal/e2e/agents/frameworks)" && \
-	export READTHRU_AGENTS READTHRU_FRAMEWORKS && go test -count=1 ./internal/e2e/agents
+	PATH="$$(sh .ci/node):$$PATH" && READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_FRAMEWORKS="$$(sh .ci/modules internal/e2e/agents/frameworks)" && \
+	export PATH READTHRU_AGENTS READTHRU_FRAMEWORKS && go test -count=1 ./internal/e2e/agents
 
 agents-latest: ## the same with their newest versions, which the list of versions then names
 	sh .ci/agents latest && $(MAKE) --no-print-directory agents
@@ -158,8 +158,8 @@ model: ## the model that chooses content, from a corpus folder, to the same byte
 
 reads: ## what models read of a hundred pages (or PAGES=n), with readthru, without it, and with others' fetch servers: CORPUS=dir
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "reads: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
-	READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_SERVERS="$$(sh .ci/modules internal/e2e/agents/servers)" && \
-	export READTHRU_AGENTS READTHRU_SERVERS && \
+	PATH="$$(sh .ci/node):$$PATH" && READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_SERVERS="$$(sh .ci/modules internal/e2e/agents/servers)" && \
+	export PATH READTHRU_AGENTS READTHRU_SERVERS && \
 	READTHRU_CORPUS="$(abspath $(CORPUS))" READTHRU_PAGES="$(PAGES)" go test -count=1 -v -timeout 3h -run TestWhatModelsRead ./internal/e2e/agents
 
 rooms: ## every kind of page of the dashboard of a daemon that runs, in Chromium: DASHBOARD=link of "readthru open --print", PICTURES=dir
