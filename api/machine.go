@@ -105,7 +105,7 @@ type PageStats struct {
 	Versions int64                 `json:"versions"`
 }
 
-// MarkdownNewStats is the state of the third party markdown.new: off, closed (in use) or open (paused after failures).
+// MarkdownNewStats is the state of the third party markdown.new: off, on, or resting after failures.
 type MarkdownNewStats struct {
 	Mode      string `json:"mode"`
 	State     string `json:"state"`

@@ -338,7 +338,7 @@ type Answer struct {
 type Stats struct {
 	Render                   render.State
 	BySource                 map[page.Source]int64
-	MarkdownNewState         string // off, closed, open
+	MarkdownNewState         string // off, on or resting
 	MarkdownNewSent          int64  // today
 	MarkdownNewLeft          int64  // today
 	Converted, ConvertFailed int64

@@ -47,8 +47,8 @@ func TestClientsThatLeaveAreNoTroubleOfTheService(t *testing.T) {
 			t.Fatal("no error, want the request given up")
 		}
 	}
-	if s := c.Stats().MarkdownNewState; s != "closed" {
-		t.Errorf("the circuit is %s, want closed", s)
+	if s := c.Stats().MarkdownNewState; s != "on" {
+		t.Errorf("markdown.new is %s, want it on", s)
 	}
 }
 

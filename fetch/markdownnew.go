@@ -211,9 +211,9 @@ func (m *markdownNew) state(now time.Time) (state string, sent, left int64) {
 		return "off", 0, 0
 	}
 	sent = m.f.o.Store.Count(markdownNewCounter, now.UTC().Format(time.DateOnly), 0)
-	state = "closed"
+	state = "on"
 	if m.client.Resting(now) {
-		state = "open"
+		state = "resting"
 	}
 	return state, sent, max(0, m.limit-sent)
 }

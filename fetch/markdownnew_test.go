@@ -265,8 +265,8 @@ func TestMarkdownNewLimits(t *testing.T) {
 		for i := range 3 {
 			c.read(t, fmt.Sprintf("https://site.test/%d", i))
 		}
-		if s := c.Stats(); len(conv.asked) != 1 || s.MarkdownNewState != "open" {
-			t.Errorf("asked %d times, state %s, want once and open", len(conv.asked), s.MarkdownNewState)
+		if s := c.Stats(); len(conv.asked) != 1 || s.MarkdownNewState != "resting" {
+			t.Errorf("asked %d times, state %s, want once and resting", len(conv.asked), s.MarkdownNewState)
 		}
 	})
 	t.Run("circuit breaker", func(t *testing.T) {
@@ -276,8 +276,8 @@ func TestMarkdownNewLimits(t *testing.T) {
 		for i := range 6 {
 			c.read(t, fmt.Sprintf("https://site.test/%d", i))
 		}
-		if s := c.Stats(); len(conv.asked) != 3 || s.MarkdownNewState != "open" {
-			t.Errorf("asked %d times, state %s, want 3 times and open", len(conv.asked), s.MarkdownNewState)
+		if s := c.Stats(); len(conv.asked) != 3 || s.MarkdownNewState != "resting" {
+			t.Errorf("asked %d times, state %s, want 3 times and resting", len(conv.asked), s.MarkdownNewState)
 		}
 	})
 	t.Run("allowance used up", func(t *testing.T) {

@@ -92,6 +92,9 @@ func (s *Service) GetReadiness(ctx context.Context, _ api.None) (*api.Readiness,
 		"store": st, "proxy": {State: "ok"},
 		"markdown_new": {State: s.o.Fetch.Stats().MarkdownNewState},
 	}
+	if parts["markdown_new"].State == "resting" {
+		parts["markdown_new"] = api.Part{State: "resting", Reason: "it failed, or asked for a pause: pages are made here"}
+	}
 	seen := s.renderStats()
 	parts["render"] = api.Part{State: seen.State, Reason: seen.Reason}
 	switch {
