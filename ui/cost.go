@@ -7,8 +7,8 @@ import (
 	"github.com/readthru/readthru/api"
 )
 
-// Bounds of what is explained beside a page: one of fewer tokens than dearPage is not. Of the others, the dearSections
-// dearest sections are named that have a tenth of the tokens or more.
+// Bounds of what is explained beside a page or a request: one of fewer tokens than dearPage is not. Of the other pages,
+// the dearSections dearest sections are named that have a tenth of the tokens or more.
 const (
 	dearPage     = 1000
 	dearSections = 3

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/readthru/readthru/internal/journal"
 )
 
 func TestADearPageSaysWhereItsTokensAre(t *testing.T) {
@@ -13,7 +16,7 @@ func TestADearPageSaysWhereItsTokensAre(t *testing.T) {
 	dear := w.do(t, http.MethodGet, "/pages/"+w.put(t, "dear", "Dear", md), nil).body
 	for _, want := range []string{
 		"Where the tokens are", "<td>tables</td>", "<td>paragraphs</td>", "addresses of links", "Dearest: ",
-		`#h-rows--more"><bdi>Rows &amp; more</bdi></a>`,
+		`#h-rows--more"><bdi>Rows &amp; more</bdi></a>`, "readthru fetch --max-tokens 1000", "--section", "--drop",
 	} {
 		if !strings.Contains(dear, want) {
 			t.Errorf("a dear page does not say %s", want)
@@ -25,5 +28,12 @@ func TestADearPageSaysWhereItsTokensAre(t *testing.T) {
 	}
 	if list := w.do(t, http.MethodGet, path+"?view=outline", nil).body; !strings.Contains(list, "tokens</span>") {
 		t.Error("the outline does not say what sections cost")
+	}
+	for tokens, want := range map[int]bool{1000: true, 999: false} {
+		e := &journal.Entry{Time: time.Now(), Method: "GET", URL: "https://a.test/", Outcome: "hit", Tokens: tokens}
+		id := w.told.Add(e)
+		if got := w.do(t, http.MethodGet, "/requests/"+id, nil).body; strings.Contains(got, "--max-tokens 1000") != want {
+			t.Errorf("a request of %d tokens says how to get fewer: %v, want %v", tokens, !want, want)
+		}
 	}
 }

@@ -22,6 +22,10 @@ func (w *world) fillLedger(t *testing.T, texts []string) {
 
 func TestAServiceIsSwitchedOffByOurFormsAlone(t *testing.T) {
 	w := newWorld(t)
+	const empty = "Nothing has left this machine but requests to the sites themselves."
+	if body := w.do(t, http.MethodGet, "/left", nil).body; !strings.Contains(body, empty) {
+		t.Errorf("an empty room does not say %q", empty)
+	}
 	w.fillLedger(t, []string{"a.test", "a.test", "b.test"})
 	good := url.Values{"token": {w.tokenOf(t, "/left")}, "service": {"a.test"}, "off": {"1"}}
 	bare := url.Values{"service": {"a.test"}, "off": {"1"}}

@@ -49,6 +49,19 @@ type part struct {
 	Good bool
 }
 
+// Class is the CSS class of the tag that names the state, for its colour: what is switched off is neither good nor bad.
+func (p part) Class() string {
+	switch {
+	case p.State == "down", p.State == "unavailable":
+		return "o-failed"
+	case !p.Good:
+		return "o-stale"
+	case p.State == "off":
+		return ""
+	}
+	return "o-hit"
+}
+
 // otherAgents sums up the agents that the first page does not list.
 type otherAgents struct {
 	journal.AgentSeen

@@ -51,6 +51,14 @@ func TestTheBarSaysWhatWantsAttention(t *testing.T) {
 	if want := "1 part wants attention: <b>render</b>, no browser is configured."; !strings.Contains(body, want) {
 		t.Errorf("the room does not say %q", want)
 	}
+	for name, want := range map[string]string{
+		"markdown_new": `<span class="tag ">off`, "store": `<span class="tag o-hit">ok`,
+		"render": `<span class="tag o-stale">http`,
+	} {
+		if got := between(body, `<th scope="row">`+name, "</td>"); !strings.Contains(got, want) {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
 }
 
 // useNow sees that work in progress is told without a request that ends.

@@ -113,8 +113,12 @@ func (v *pageView) render(md []byte) template.HTML {
 	))
 	doc := parser.Parse(text.NewReader(md))
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if n.Kind() == extast.KindTable && entering {
+		switch {
+		case !entering:
+		case n.Kind() == extast.KindTable:
 			n.SetAttributeString("tabindex", []byte("0")) // what can be scrolled is reached by keys
+		case n.Kind() == ast.KindBlockquote:
+			markAlert(n, md)
 		}
 		return ast.WalkContinue, nil
 	})
@@ -123,6 +127,39 @@ func (v *pageView) render(md []byte) template.HTML {
 		return template.HTML(template.HTMLEscapeString(string(md))) //nolint:gosec // it is escaped
 	}
 	return template.HTML(b.String()) //nolint:gosec // the renderers escape what is foreign
+}
+
+// alerts are the kinds of GitHub's alerts, by what their first line says, in the words of their title.
+var alerts = map[string]string{
+	"[!NOTE]": "Note", "[!TIP]": "Tip", "[!IMPORTANT]": "Important", "[!WARNING]": "Warning", "[!CAUTION]": "Caution",
+}
+
+// markAlert makes a quotation an alert if its first line is the mark of one, as GitHub does: the mark becomes a title.
+func markAlert(quote ast.Node, source []byte) {
+	p, ok := quote.FirstChild().(*ast.Paragraph)
+	if !ok {
+		return
+	}
+	line := p.Lines().At(0)
+	name := alerts[strings.ToUpper(strings.TrimSpace(string(line.Value(source))))]
+	if name == "" {
+		return
+	}
+	for ended := false; !ended && p.HasChildren(); {
+		first := p.FirstChild()
+		if t, ok := first.(*ast.Text); ok {
+			ended = t.SoftLineBreak() || t.HardLineBreak()
+		}
+		p.RemoveChild(p, first)
+	}
+	title := ast.NewParagraph()
+	title.AppendChild(title, ast.NewString([]byte(name)))
+	title.SetAttributeString("class", []byte("kind"))
+	quote.InsertBefore(quote, p, title)
+	quote.SetAttributeString("class", []byte("alert "+strings.ToLower(name)))
+	if !p.HasChildren() {
+		quote.RemoveChild(quote, p)
+	}
 }
 
 // withoutControls replaces control characters but line breaks and tabs in a page's text, and bytes that are not UTF-8.

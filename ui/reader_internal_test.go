@@ -18,6 +18,31 @@ func TestATitleStandsOnce(t *testing.T) {
 	}
 }
 
+func TestAlertsOfGitHubAreShownAsSuch(t *testing.T) {
+	box := func(class, title, rest string) string {
+		return `<blockquote class="alert ` + class + `"><p class="kind">` + title + "</p>\n" + rest +
+			"</blockquote>\n"
+	}
+	const br = `<code class="html">&lt;br&gt;</code>`
+	for text, want := range map[string]string{
+		"> [!NOTE]\n> Read *this*.\n":           box("note", "Note", "<p>Read <em>this</em>.</p>\n"),
+		"> [!tip]  \n> A\n>\n> B\n":             box("tip", "Tip", "<p>A</p>\n<p>B</p>\n"),
+		"> [!IMPORTANT]\n> - a\n":               box("important", "Important", "<ul>\n<li>a</li>\n</ul>\n"),
+		"> [!WARNING]\n>\n> x<br>\n":            box("warning", "Warning", "<p>x"+br+"</p>\n"),
+		"> [!CAUTION]\n":                        box("caution", "Caution", ""),
+		"- > [!NOTE]\n  > x\n":                  "<ul>\n<li>\n" + box("note", "Note", "<p>x</p>\n") + "</li>\n</ul>\n",
+		"> [!NOTE] x\n":                         "<blockquote>\n<p>[!NOTE] x</p>\n</blockquote>\n",
+		"> [!EVIL\" onload=hit()]\n> x\n":       "<blockquote>\n<p>[!EVIL&quot; onload=hit()]\nx</p>\n</blockquote>\n",
+		"> x\n> [!NOTE]\n":                      "<blockquote>\n<p>x\n[!NOTE]</p>\n</blockquote>\n",
+		"> \\[!NOTE]\n> x\n":                    "<blockquote>\n<p>[!NOTE]\nx</p>\n</blockquote>\n",
+		"> [!NOTE]\n> x\n\n[!NOTE]: /elsewhere": box("note", "Note", "<p>x</p>\n"),
+	} {
+		if got := string((&pageView{}).render([]byte(text))); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestImagesThatAreNotLoadedLeaveTheirNames(t *testing.T) {
 	base, err := url.Parse("https://a.test/")
 	if err != nil {

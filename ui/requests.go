@@ -141,6 +141,7 @@ type requestData struct {
 	Text  string // how that page begins
 	Kept  int    // how many versions of it are stored
 	Saved int    // tokens
+	Dear  bool   // how to get fewer tokens is said
 	Token string
 	Done  string
 	Bars  []bar
@@ -208,7 +209,7 @@ func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	}
-	data.Saved = max(0, e.HTMLTokens-e.Tokens)
+	data.Saved, data.Dear = max(0, e.HTMLTokens-e.Tokens), e.Tokens >= dearPage
 	if asked, answered := e.Asked.List(), e.Answered.List(); len(asked)+len(answered) > 0 {
 		data.Both = map[string][]journal.Field{"Request fields": asked, "Response fields": answered}
 	}

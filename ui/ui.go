@@ -83,7 +83,7 @@ func New(o Options) *http.ServeMux {
 	// Each page has the base and the parts that several pages share; templates of one page cannot see those of another.
 	base := template.Must(template.New("").Funcs(functions).ParseFS(templates, "templates/base.html",
 		"templates/rows.html", "templates/charts.html", "templates/job.html", "templates/siteparts.html",
-		"templates/userparts.html"))
+		"templates/userparts.html", "templates/fewer.html"))
 	for _, name := range []string{
 		"now", "requests", "request", "problem", "api",
 		"pages", "page",
