@@ -129,6 +129,7 @@ func environ(w *web, dir string) []string {
 	env := []string{
 		"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "READTHRU_DATA_DIR=" + filepath.Join(dir, "data"),
 		"READTHRU_MARKDOWN_NEW_MODE=off", "READTHRU_PROXY_LISTEN=127.0.0.1:0", "READTHRU_ADMIN_LISTEN=127.0.0.1:0",
+		"READTHRU_FETCH_TIMEOUT=5m", // a busy machine takes long for a large page
 	}
 	if memory, ok := os.LookupEnv("READTHRU_CACHE_MEMORY"); ok { // make slow runs these tests with 0
 		env = append(env, "READTHRU_CACHE_MEMORY="+memory)

@@ -99,7 +99,7 @@ func newSequence(t *testing.T, seed uint64) *sequence {
 	s.env = []string{"READTHRU_RENDER_MODE=never"}
 	if browser != "" {
 		// A busy machine does not decide what a page shows.
-		s.env = []string{"READTHRU_RENDER_MODE=auto", "READTHRU_FETCH_TIMEOUT=5m"}
+		s.env = []string{"READTHRU_RENDER_MODE=auto"}
 	}
 	s.small = newSmall(rand.New(rand.NewPCG(seed, 38)), browser != "")
 	s.web = newWeb(t, s.small)
