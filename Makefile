@@ -40,7 +40,7 @@ PURE = . ./agents ./api/server/memory ./cmd/readthru/... ./convert/... ./interna
 	./internal/e2e/... ./internal/eventually ./internal/httpfield ./internal/markdown ./internal/needs/... \
 	./internal/packaging ./internal/payment ./internal/preference ./internal/processor ./internal/recipe \
 	./internal/releases ./internal/service ./internal/strictyaml ./internal/summary ./internal/symbols \
-	./internal/webtest ./knowledge/analysis ./knowledge/index/query ./knowledge/index/rank \
+	./internal/unknown ./internal/webtest ./knowledge/analysis ./knowledge/index/query ./knowledge/index/rank \
 	./knowledge/index/segment ./knowledge/outline ./knowledge/vector ./page ./proxy/form ./proxy/preset \
 	./proxy/strict
 # Packages under the race detector whose tests wait the longest: go test begins with what is named first, and at the end

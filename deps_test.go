@@ -25,7 +25,8 @@ const policy = `
 	symbols, markdown, summary, convert, convert/hidden, convert/xmlread, fetch/github → lazy
 	certs, store, service, botauth, journal → wholefile
 	users                 → guess
-	openid                →
+	openid, unknown       →
+	page, users, store/wire, store, knowledge, fleet → unknown
 	users, symbols, store, cache, knowledge, knowledge/vector, fleet, fetch/github, render → fault
 	knowledge/breath      → fault
 	fetch, crawl, api/firecrawl, proxy, api, api/server, mcp → fault

@@ -3,7 +3,6 @@ package knowledge
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/lazy"
+	"github.com/readthru/readthru/internal/unknown"
 	"github.com/readthru/readthru/store"
 )
 
@@ -60,6 +60,8 @@ type Base struct {
 
 	Documents int `json:"documents"` // as of the call
 	Passages  int `json:"passages"`
+
+	Unknown unknown.Fields `json:"-"` // a newer program's
 }
 
 // baseRecord is what k/b/ holds.
@@ -236,7 +238,7 @@ func (r *baseRecord) committed() generation { return generation{r.id(), r.Genera
 func (s *bases) load(line func(string) string) {
 	s.records.Walk(basePrefix, "", func(key string, value []byte) bool {
 		var r baseRecord
-		if json.Unmarshal(value, &r) == nil && basePrefix+r.Name == key {
+		if unknown.Unmarshal(value, &r) == nil && basePrefix+r.Name == key {
 			r.Description = line(r.Description)
 			s.byName[r.Name] = &r
 		}
@@ -255,7 +257,7 @@ func (r *baseRecord) commit(at time.Time) {
 // that. The caller holds mu; r must not change any more.
 func (s *bases) save(r *baseRecord, with ...store.Change) error {
 	r.Documents, r.Passages, r.Building = 0, 0, false
-	value, err := json.Marshal(r)
+	value, err := unknown.Marshal(r)
 	if err != nil {
 		return err
 	}

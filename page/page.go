@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"github.com/readthru/readthru/internal/unknown"
 )
 
 // Source names the step that gave a page its markdown. It is the value of the response field X-Readthru-Source.
@@ -130,6 +132,8 @@ type Record struct {
 	Warnings []string `json:"warnings,omitempty"`
 	Info     Info     `json:"info"`
 	Error    *Error   `json:"error,omitempty"`
+
+	Unknown unknown.Fields `json:"-"` // what a newer program says of the page in a fleet
 }
 
 // LastRead returns when the page was read last: ReadAt, or what comes nearest in the record of an older program.

@@ -553,7 +553,7 @@ func (r *pageRecord) Fields(f wire.Fields) {
 	wire.Integer(f, &r.Job)
 	wire.Integer(f, &r.Edition)
 	// older programs do not know of what follows, and read what has none
-	if f.Ends(len(p.Preferences) == 0 && p.ReadAt.IsZero()) {
+	if f.Ends(len(p.Preferences) == 0 && p.ReadAt.IsZero() && p.Unknown == "") {
 		return
 	}
 	stated := &p.Preferences
@@ -563,8 +563,12 @@ func (r *pageRecord) Fields(f wire.Fields) {
 	if wire.Rare(f, &stated); stated != nil {
 		p.Preferences = *stated
 	}
-	if f.Ends(p.ReadAt.IsZero()) {
+	if f.Ends(p.ReadAt.IsZero() && p.Unknown == "") {
 		return
 	}
 	f.Time(&p.ReadAt)
+	if f.Ends(p.Unknown == "") {
+		return
+	}
+	wire.Word(f, &p.Unknown)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/internal/unknown"
 	"github.com/readthru/readthru/store/keys"
 	"github.com/readthru/readthru/store/kv"
 	"github.com/readthru/readthru/store/wire"
@@ -17,6 +18,7 @@ type Rule struct {
 	ID   string    `json:"id"` // made when empty
 	Made time.Time `json:"made"`
 	RuleFields
+	Unknown unknown.Fields `json:"-"` // a newer program's
 }
 
 // RuleFields are what a rule says. Package hostrule, whose Rule has the same fields, says what they mean.
@@ -70,6 +72,8 @@ type SiteRecipe struct {
 	Source string    `json:"source,omitempty"` // the file or URL that it came from
 	Signer string    `json:"signer,omitempty"` // the key that signed it
 	Added  time.Time `json:"added"`
+
+	Unknown unknown.Fields `json:"-"`
 }
 
 // maxSiteRecipes bounds the bytes of all recipes, which are one record.

@@ -40,3 +40,31 @@ func TestRulesAreKeptNewestFirstAndOneForAHostAndPath(t *testing.T) {
 		t.Errorf("delete: %v, %+v", err, s.Rules())
 	}
 }
+
+// A newer program has added to what people made by hand. This one changes other elements of the same lists.
+func TestWhatPeopleAddedKeepsTheFieldsOfANewerProgram(t *testing.T) {
+	s := openStore(t, store.Options{Dir: t.TempDir()})
+	const future = `{"future":[1]}`
+	now := time.Now()
+	for _, n := range []string{"first", "second", "third"} {
+		rule := store.Rule{RuleFields: store.RuleFields{Host: n + ".test"}}
+		recipe, view := store.SiteRecipe{Name: n}, store.View{Name: n}
+		if n == "first" {
+			rule.Unknown, recipe.Unknown, view.Unknown = future, future, future
+		}
+		_, err1 := s.PutRule(rule, now)
+		_, err2 := s.PutView(view, now)
+		if err := errors.Join(err1, err2, s.PutSiteRecipes([]store.SiteRecipe{recipe}, now)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := s.Rules(); r[2].Host != "first.test" || r[2].Unknown != future || r[1].Unknown != "" {
+		t.Errorf("rules: %+v", r)
+	}
+	if r := s.SiteRecipes(); r[2].Name != "first" || r[2].Unknown != future || r[1].Unknown != "" {
+		t.Errorf("site recipes: %+v", r)
+	}
+	if v := s.Views(); v[0].Name != "first" || v[0].Unknown != future || v[1].Unknown != "" {
+		t.Errorf("views: %+v", v)
+	}
+}

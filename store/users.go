@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/readthru/readthru/internal/unknown"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/internal/wholefile"
 	"github.com/readthru/readthru/store/keys"
@@ -41,7 +42,7 @@ func (s *Store) Users() Users {
 	var u Users
 	s.kv.Walk(kv.Scan{Prefix: keys.Users}, func(_ string, value []byte) bool {
 		var one users.User
-		if json.Unmarshal(value, &one) == nil {
+		if wire.Unmarshal(value, &one) {
 			u.List = append(u.List, one)
 		}
 		return true
@@ -265,6 +266,8 @@ type View struct {
 	User   string    `json:"user,omitempty"` // whose it is; empty: the operator's
 	Name   string    `json:"name"`
 	Filter string    `json:"filter"`
+
+	Unknown unknown.Fields `json:"-"`
 }
 
 // Bounds of the views, which are one record: each person's, and all together.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/readthru/readthru/internal/fault"
+	"github.com/readthru/readthru/internal/unknown"
 	"github.com/readthru/readthru/knowledge"
 	"github.com/readthru/readthru/page"
 )
@@ -266,7 +266,7 @@ func (f *Fleet) tellBase(ctx context.Context, b knowledge.SharedBase) (*baseRow,
 	record := b.Base
 	record.Service, record.Documents, record.Passages, record.Generation = "local", 0, 0, 0
 	record.LastCrawl, record.Building, record.Paused = time.Time{}, false, false
-	text, err := json.Marshal(record)
+	text, err := unknown.Marshal(record)
 	if err != nil {
 		return nil, err
 	}
@@ -346,7 +346,7 @@ func (f *Fleet) refuseBase(r *baseRow, err error) {
 
 // base returns the knowledge base of a row, after it was checked to be one that nodes share: others write the database.
 func (r *baseRow) base() (b knowledge.Base, err error) {
-	if err := json.Unmarshal([]byte(r.record), &b); err != nil {
+	if err := unknown.Unmarshal([]byte(r.record), &b); err != nil {
 		return b, err
 	}
 	u, err := page.Parse(b.URL)

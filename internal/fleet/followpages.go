@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/readthru/readthru/internal/fault"
 	"github.com/readthru/readthru/internal/fleet/bucket"
+	"github.com/readthru/readthru/internal/unknown"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -265,7 +265,7 @@ func (r *row) read() (*page.Record, error) {
 		return nil, err
 	}
 	record := new(page.Record)
-	if err := json.Unmarshal([]byte(*r.record), record); err != nil {
+	if err := unknown.Unmarshal([]byte(*r.record), record); err != nil {
 		return nil, fmt.Errorf("read its record: %w", err)
 	}
 	u, err := page.Parse(record.NormalizedURL)

@@ -185,7 +185,10 @@ func (f *Fleet) takeHosts(ctx context.Context, now time.Time) error {
 				if err := f.o.Store.TakeFact(r.host, r.Fact, now); err != nil {
 					return err
 				}
-				next.common[r.trait] = r.Fact
+				// What this node cannot have learnt, such as a trait that a newer program knows, is not its own to end.
+				if h, err := f.o.Store.Host(r.host); err == nil && h.Knows(r.trait.Trait, now) {
+					next.common[r.trait] = r.Fact
+				}
 			}
 			return nil
 		})

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/readthru/readthru/internal/fleet/bucket"
+	"github.com/readthru/readthru/internal/unknown"
 	"github.com/readthru/readthru/page"
 	"github.com/readthru/readthru/store"
 )
@@ -268,7 +268,7 @@ func (f *Fleet) addContent(r *row, record *page.Record) bool {
 		return false
 	}
 	record.Error, record.Info = nil, page.Info{}
-	text, err := json.Marshal(record)
+	text, err := unknown.Marshal(record)
 	if err != nil {
 		return false
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/readthru/readthru/internal/unknown"
 	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/store"
 )
@@ -83,7 +83,7 @@ func (f *Fleet) mergeUsers(ctx context.Context) (merged map[string]users.User, e
 		return nil, "", err
 	}
 	defer rows.Close() //nolint:errcheck // Err tells what went wrong
-	merged, before := map[string]users.User{}, map[string]string{}
+	merged, others := map[string]users.User{}, map[string]users.User{}
 	for rows.Next() {
 		var name, record string
 		var gone bool
@@ -91,12 +91,15 @@ func (f *Fleet) mergeUsers(ctx context.Context) (merged map[string]users.User, e
 			return nil, "", err
 		}
 		err := f.takeOne("user", name, func() error {
-			u, err := readUser(name, gone, record)
+			u, isOwn, err := readUser(name, gone, record)
+			if isOwn { // if it is of a newer program it is merged, although it cannot be taken over
+				others[name] = u
+			}
 			if err != nil {
 				f.setAside("user", name, err)
 				return nil
 			}
-			merged[name], before[name] = u, record
+			merged[name] = u
 			return nil
 		})
 		if err != nil {
@@ -110,19 +113,21 @@ func (f *Fleet) mergeUsers(ctx context.Context) (merged map[string]users.User, e
 	var gone []bool
 	var at []int64
 	for _, u := range f.o.Store.Users().List {
-		other, known := merged[u.Name]
+		other, known := others[u.Name]
 		if !known {
 			other = u
 		}
 		u = users.Merge(u, other)
-		merged[u.Name] = u
-		record, err := json.Marshal(u)
+		if u.Check() == nil {
+			merged[u.Name] = u
+		}
+		record, err := unknown.Marshal(u)
 		if err != nil { // a time of it cannot be said
 			f.setAside("user", u.Name, err)
 			delete(merged, u.Name)
 			continue
 		}
-		if string(record) == before[u.Name] {
+		if known && sameUser(u, other) { // in whatever words others say it
 			continue
 		}
 		names, records = append(names, u.Name), append(records, string(record))
@@ -146,15 +151,16 @@ func (f *Fleet) mergeUsers(ctx context.Context) (merged map[string]users.User, e
 	return merged, edition, tx.Commit()
 }
 
-// readUser returns the user of a row, after it was checked to be one.
-func readUser(name string, gone bool, record string) (u users.User, err error) {
-	if err := json.Unmarshal([]byte(record), &u); err != nil {
-		return u, err
+// readUser returns the user of a row, after it was checked to be one. isOwn says that the record is the row's.
+func readUser(name string, gone bool, record string) (u users.User, isOwn bool, err error) {
+	if err := unknown.Unmarshal([]byte(record), &u); err != nil {
+		return u, false, err
 	}
 	if u.Name != name || u.Gone != gone {
-		return u, errNotItsOwn
+		return u, false, errNotItsOwn
 	}
-	return users.Merge(u, u), u.Check()
+	u = users.Merge(u, u)
+	return u, true, u.Check()
 }
 
 // takeUsers takes over the users of some names in the store, and returns how often its users have changed with that.
@@ -227,8 +233,8 @@ func (f *Fleet) takeUsers(names []string, theirs map[string]users.User, changes 
 
 // sameUser reports whether two records are the same.
 func sameUser(a, b users.User) bool {
-	x, err1 := json.Marshal(a)
-	y, err2 := json.Marshal(b)
+	x, err1 := unknown.Marshal(a)
+	y, err2 := unknown.Marshal(b)
 	return err1 == nil && err2 == nil && string(x) == string(y)
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/readthru/readthru/internal/lazy"
+	"github.com/readthru/readthru/internal/unknown"
 )
 
 // Role says what a user may do. Each role may do what those before it may.
@@ -73,6 +74,8 @@ type User struct {
 
 	// Switched counts how often the user was disabled or enabled again: the greatest count is the latest state.
 	Switched int `json:"switched,omitempty"`
+
+	Unknown unknown.Fields `json:"-"` // a newer program's
 }
 
 // Disabled reports whether a user may do nothing until they are enabled again.
@@ -84,12 +87,16 @@ type Token struct {
 	Hash   string    `json:"hash"` // of the form of [HashPassword]
 	Scopes []string  `json:"scopes"`
 	Made   time.Time `json:"made"`
+
+	Unknown unknown.Fields `json:"-"`
 }
 
 // Limits bound what a user may use. Zero is no limit.
 type Limits struct {
 	RequestsPerMinute int64 `json:"requests_per_minute,omitempty"`
 	TokensPerDay      int64 `json:"tokens_per_day,omitempty"` // of pages, in a day of UTC
+
+	Unknown unknown.Fields `json:"-"`
 }
 
 const (
@@ -176,7 +183,7 @@ func Merge(a, b User) User {
 	m.Revoked = slices.Compact(revoked)
 	tokens := slices.Concat(a.Tokens, b.Tokens)
 	slices.SortFunc(tokens, func(x, y Token) int {
-		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.Hash, y.Hash))
+		return cmp.Or(cmp.Compare(x.ID, y.ID), cmp.Compare(x.Hash, y.Hash), cmp.Compare(y.Unknown, x.Unknown))
 	})
 	tokens = slices.CompactFunc(tokens, func(x, y Token) bool { return x.ID == y.ID })
 	m.Tokens = slices.DeleteFunc(tokens, func(t Token) bool { return slices.Contains(m.Revoked, t.ID) })
@@ -197,7 +204,8 @@ func later(a, b User) User {
 	order := cmp.Or(a.Changed.Compare(b.Changed), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Role, b.Role),
 		cmp.Compare(a.Mode, b.Mode), cmp.Compare(a.Limits.RequestsPerMinute, b.Limits.RequestsPerMinute),
 		cmp.Compare(a.Limits.TokensPerDay, b.Limits.TokensPerDay), cmp.Compare(a.PasswordHash, b.PasswordHash),
-		cmp.Compare(a.Subject, b.Subject))
+		cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Limits.Unknown, b.Limits.Unknown),
+		cmp.Compare(a.Unknown, b.Unknown))
 	if order < 0 {
 		return b
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/readthru/readthru/internal/unknown"
 	"github.com/readthru/readthru/page"
 )
 
@@ -39,7 +40,7 @@ func Unmarshal(value []byte, v any) bool {
 	}
 	r, ok := v.(Packed)
 	if !ok || len(value) == 0 || value[0] != PackedForm {
-		return json.Unmarshal(value, v) == nil
+		return unknown.Unmarshal(value, v) == nil
 	}
 	d := Decoder{b: value[1:]}
 	r.Fields(Fields{d: &d})
@@ -169,7 +170,7 @@ func Rare[T any](f Fields, v **T) {
 // JSON encodes one of our records whose fields have no binary form. Their types can always be encoded, so an error is a
 // bug.
 func JSON(v any) []byte {
-	b, err := json.Marshal(v)
+	b, err := unknown.Marshal(v)
 	if err != nil {
 		panic("store: encode record: " + err.Error())
 	}
