@@ -237,9 +237,9 @@ func (e *UnreadableError) Error() string {
 // Unreadable returns an error if nothing of a body can be read, of which the conversion has this text and these
 // warnings; else nil, also for a body that is whole and has no text. Whoever gives pages to readers gives them the
 // error.
-func Unreadable(text string, warnings []string) *UnreadableError {
+func Unreadable[Text string | []byte](text Text, warnings []string) *UnreadableError {
 	for _, w := range []string{WarnEncrypted, WarnDamaged} {
-		if slices.Contains(warnings, w) && strings.TrimSpace(text) == "" {
+		if slices.Contains(warnings, w) && strings.TrimSpace(string(text)) == "" {
 			return &UnreadableError{w}
 		}
 	}

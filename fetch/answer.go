@@ -408,7 +408,7 @@ func (f *Fetcher) refuseUnreadable(a *attempt) (*Answer, error) {
 	if a.best == nil || a.best.From != page.Local {
 		return nil, nil
 	}
-	bad := convert.Unreadable(string(a.best.Markdown), a.best.Warnings)
+	bad := convert.Unreadable(a.best.Markdown, a.best.Warnings)
 	switch {
 	case bad != nil && a.req.Own && !a.showsSource():
 		return nil, &Error{
