@@ -72,7 +72,7 @@ type spool struct {
 	idle    func(readers, keeping bool) // called at the first join and the last leave; must not call the spool
 
 	mu      sync.Mutex
-	changed chan struct{} // closed and replaced at each change that a goroutine may wait for
+	changed chan struct{} // closed at the next change; nil if nobody waits for one
 	began   time.Time
 	heard   time.Time // when the last bytes came
 	chunks  [][]byte  // from index base on; only the last may have room left
@@ -82,8 +82,9 @@ type spool struct {
 	visible int64     // bytes that readers may see
 	keeping bool      // the body may still be stored
 	ended   bool
-	stored  bool  // with ended: the store has the body
-	err     error // with ended: the readers' error after the last byte, io.EOF on success
+	over    chan struct{} // closed when ended is set
+	stored  bool          // with ended: the store has the body
+	err     error         // with ended: the readers' error after the last byte, io.EOF on success
 	trailer http.Header
 	readers map[*spoolReader]struct{}
 	settle  *time.Timer // runs until readers are moved to the store; nil if they are not to be
@@ -95,7 +96,7 @@ func newSpool(b *budget, maxBody int64, idle func(readers, keeping bool)) *spool
 	now := time.Now()
 	return &spool{
 		budget: b, maxBody: maxBody, idle: idle, keeping: true, began: now, heard: now,
-		changed: make(chan struct{}), readers: make(map[*spoolReader]struct{}),
+		readers: make(map[*spoolReader]struct{}), over: make(chan struct{}),
 	}
 }
 
@@ -164,7 +165,9 @@ func (s *spool) add(ctx context.Context, n int, length int64) error {
 	if s.size < length || length < 0 || !s.keeping {
 		s.visible = s.size
 	}
-	s.broadcast()
+	if s.visible == s.size { // else nobody can use them before the end
+		s.broadcast()
+	}
 	for !s.keeping {
 		s.trim()
 		if len(s.readers) == 0 {
@@ -216,13 +219,10 @@ func (s *spool) awaitShort(ctx context.Context, length int64) {
 	}
 	timer := time.NewTimer(shortWait)
 	defer timer.Stop()
-	began := time.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for !s.ended && time.Since(began) < shortWait {
-		if s.wait(ctx, timer.C) != nil {
-			return
-		}
+	select { // what comes before the end wakes nobody
+	case <-s.over:
+	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 
@@ -256,13 +256,18 @@ func (s *spool) awaitEnd(ctx context.Context, whole bool) bool {
 
 // broadcast wakes all goroutines that wait for a change of the spool. The caller holds mu.
 func (s *spool) broadcast() {
-	close(s.changed)
-	s.changed = make(chan struct{})
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
 }
 
 // wait returns after the next change of the spool, at a time if one is given, or when ctx ends. The caller holds mu,
 // which wait releases while it waits.
 func (s *spool) wait(ctx context.Context, at <-chan time.Time) error {
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
 	changed := s.changed
 	s.mu.Unlock()
 	defer s.mu.Lock()
@@ -314,6 +319,9 @@ func (s *spool) end(err error, trailer http.Header, stored func() (io.ReadSeekCl
 	defer s.mu.Unlock()
 	if errors.Is(err, io.EOF) {
 		s.visible = s.size
+	}
+	if !s.ended {
+		close(s.over)
 	}
 	s.ended, s.err, s.trailer, s.keeping, s.stored = true, err, trailer, false, stored != nil
 	s.broadcast()
