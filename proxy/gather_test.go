@@ -41,10 +41,26 @@ func fromMemory(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
+// fromOrigin answers as a cache does with content that the origin has just sent.
+func fromOrigin(r *http.Request) (*http.Response, error) {
+	resp, err := fromMemory(r)
+	if err == nil {
+		resp.Body = io.NopCloser(resp.Body)
+	}
+	return resp, err
+}
+
 // The sizes lie around every bound at which net/http or TLS begin another write. One connection takes them all: a byte
 // too many or held back shows in the next answer.
-func TestAnswersFromMemoryOfAnySizeArriveWhole(t *testing.T) {
-	b := newBench(t, nil, func(o *proxy.Options) { o.Client = tripper(fromMemory) })
+func TestAnswersOfAnySizeArriveWhole(t *testing.T) {
+	for name, answer := range map[string]tripper{"memory": fromMemory, "origin": fromOrigin} {
+		t.Run(name, func(t *testing.T) { arriveWhole(t, answer) })
+	}
+}
+
+func arriveWhole(t *testing.T, answer tripper) {
+	t.Helper()
+	b := newBench(t, nil, func(o *proxy.Options) { o.Client = answer })
 	var sizes []int
 	for _, bound := range []int{0, 2048, 4096, 2 * 4096, 16 << 10, 64 << 10} {
 		for d := -700; d <= 700; d += 7 {
@@ -98,8 +114,15 @@ func (c countedConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-func TestHeadAndSmallContentFromMemoryLeaveInOneWrite(t *testing.T) {
-	b := newBench(t, nil, func(o *proxy.Options) { o.Client = tripper(fromMemory) })
+func TestHeadAndSmallContentLeaveInOneWrite(t *testing.T) {
+	for name, answer := range map[string]tripper{"memory": fromMemory, "origin": fromOrigin} {
+		t.Run(name, func(t *testing.T) { leaveInOneWrite(t, answer) })
+	}
+}
+
+func leaveInOneWrite(t *testing.T, answer tripper) {
+	t.Helper()
+	b := newBench(t, nil, func(o *proxy.Options) { o.Client = answer })
 	inner, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -213,7 +213,12 @@ func (x *exchange) copyBody(resp *http.Response) {
 		n, err := resp.Body.Read(buf[:])
 		x.rec.BytesIn += int64(n)
 		if n > 0 {
+			release := func() {}
+			if int64(n) == resp.ContentLength { // all of it, and nothing was sent yet
+				release = x.gather(resp.ContentLength)
+			}
 			_, werr := (*bodyWriter)(x).Write(buf[:n])
+			release()
 			if werr == nil && flush {
 				werr = out.Flush()
 			}
