@@ -75,7 +75,9 @@ func (f *Fetcher) resolve(u *url.URL, spelling string) *address {
 	}
 	_, at.malformed = page.Parse(spelling)
 	at.key = page.KeyOf(at.page.NormalizedURL)
-	at.root = page.KeyOf(page.WithoutRoute(at.page.NormalizedURL))
+	if at.root = at.key; at.route != "" {
+		at.root = page.KeyOf(page.WithoutRoute(at.page.NormalizedURL))
+	}
 	if ruled {
 		at.rule = rule.Host + rule.Path
 	}

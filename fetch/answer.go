@@ -375,7 +375,9 @@ func (f *Fetcher) answerAsIs(a *attempt, warning string) (*Answer, error) {
 		}
 	}
 	resp := *a.resp
-	resp.Header = resp.Header.Clone()
+	if warning != "" || a.kind != media.Opaque || a.req.Own {
+		resp.Header = resp.Header.Clone()
+	}
 	if warning != "" {
 		resp.Header.Add("X-Readthru-Warning", warning)
 	}
