@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/internal/clip"
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/page"
 )
 
 // perPage is how many requests of the journal a page of the dashboard lists.
@@ -135,17 +137,19 @@ func (d *dashboard) requests(w http.ResponseWriter, r *http.Request) {
 // requestData is what the template of one request shows.
 type requestData struct {
 	*journal.Entry
-	Curl  string
-	Host  string
-	Gone  bool   // the page that was answered is no longer stored
-	Text  string // how that page begins
-	Kept  int    // how many versions of it are stored
-	Saved int    // tokens
-	Dear  bool   // how to get fewer tokens is said
-	Token string
-	Done  string
-	Bars  []bar
-	Both  map[string][]journal.Field // the fields of both messages, by their headings; nil if there are none
+	Curl     string
+	Host     string
+	Gone     bool   // the page that was answered is no longer stored
+	Text     string // how that page begins
+	Kept     int    // how many versions of it are stored
+	Saved    int    // tokens
+	Dear     bool   // how to get fewer tokens is said
+	Like     string // the host and path of requests like it
+	Unlisted bool   // these are not listed, because of a rule
+	Token    string
+	Done     string
+	Bars     []bar
+	Both     map[string][]journal.Field // the fields of both messages, by their headings; nil if there are none
 }
 
 // previewed is how many characters of a page the page of a request shows.
@@ -182,6 +186,44 @@ func (d *dashboard) replayRequest(w http.ResponseWriter, r *http.Request) error 
 	return done(w, "/requests/"+url.PathEscape(e.ID), "replayed")
 }
 
+// hiding returns the rule that keeps requests of the host and path of a request out of lists. It says what the rule
+// says that applies to them now, too. now reports whether that one keeps them out already.
+func (d *dashboard) hiding(ctx context.Context, e *journal.Entry) (rule api.RuleFields, now bool, err error) {
+	rule = api.RuleFields{Host: e.Host()}
+	if u, err := url.Parse(e.URL); err == nil && e.Method != http.MethodConnect {
+		rule.Path = strings.ReplaceAll(u.Path, page.SecretMask, "*")
+	}
+	list, err := d.o.Client.Rules(ctx, api.RuleQuery{Host: rule.Host})
+	if err != nil {
+		return rule, false, err
+	}
+	host, path := rule.Host, rule.Path
+	for _, known := range list.Rules {
+		if page.MatchPath(known.Path, path) {
+			rule, now = known.RuleFields, known.Log == "off"
+			break
+		}
+	}
+	if path != "" && rule.Action == "intercept" { // which is said of whole hosts
+		rule.Action = ""
+	}
+	rule.Host, rule.Path, rule.Log = host, path, "off"
+	return rule, now, nil
+}
+
+// hideRequests makes a rule by which requests like one of the journal are no longer listed.
+func (d *dashboard) hideRequests(w http.ResponseWriter, r *http.Request) error {
+	e, err := d.o.Client.Request(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	rule, now, err := d.hiding(r.Context(), e)
+	if err == nil && !now {
+		_, err = d.o.Client.AddRule(r.Context(), rule)
+	}
+	return doneUnless(err, w, "/requests/"+url.PathEscape(e.ID), "unlisted")
+}
+
 // A bar is a step of a request in its waterfall: how long the origin took, and what was tried with its answer.
 // Positions are thousandths of the whole time.
 type bar struct {
@@ -198,6 +240,9 @@ func (d *dashboard) request(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	data := requestData{Entry: e, Curl: d.curl(e), Host: e.Host(), Bars: waterfall(e)}
+	if rule, now, err := d.hiding(r.Context(), e); err == nil {
+		data.Like, data.Unlisted = rule.Host+rule.Path, now
+	}
 	data.Token, data.Done = d.token, doneTexts[r.URL.Query().Get("done")]
 	if e.Doc != "" {
 		versions, err := d.o.Client.Versions(r.Context(), e.Doc)

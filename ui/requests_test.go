@@ -5,10 +5,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/store"
 )
 
 func TestRequestsOnDiskAreShownAndForgotten(t *testing.T) {
@@ -124,5 +127,49 @@ func TestACommandNamesTheAuthorityOfThisDaemon(t *testing.T) {
 	if body := w.do(t, http.MethodGet, "/requests/"+id, nil).body; !strings.Contains(body,
 		"--cacert &#39;/elsewhere/ca/ca.pem&#39; &#39;https://a.test/&#39;") {
 		t.Errorf("no file of the authority: %s", body)
+	}
+}
+
+func TestRequestsLikeOneAreNotListedAnyMore(t *testing.T) {
+	w := newWorld(t)
+	token := w.tokenOf(t, "/sites")
+	if _, err := w.store.PutRule(store.Rule{RuleFields: store.RuleFields{
+		Host: "*.ruled.test", Action: "intercept", TTL: time.Hour,
+	}}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	for target, want := range map[string]store.RuleFields{
+		"https://a.test/favicon.ico?v=1":  {Host: "a.test", Path: "/favicon.ico", Log: "off"},
+		"https://a.test/a%20b/***/c":      {Host: "a.test", Path: "/a b/*/c", Log: "off"},
+		"https://www.ruled.test/ping":     {Host: "www.ruled.test", Path: "/ping", TTL: time.Hour, Log: "off"},
+		"tunnelled.test:443":              {Host: "tunnelled.test", Log: "off"},
+		"https://b.test/<script>hit()</s": {Host: "b.test", Path: "/<script>hit()</s", Log: "off"},
+	} {
+		e := &journal.Entry{Time: time.Now(), Method: "GET", URL: target, Status: 200, Outcome: "hit"}
+		if !strings.Contains(target, "://") {
+			e.Method = http.MethodConnect
+		}
+		path := "/requests/" + w.told.Add(e)
+		if body := w.do(t, http.MethodGet, path, nil).body; !strings.Contains(body, "Do not list such requests") ||
+			strings.Contains(body, "<script>hit") {
+			t.Errorf("%s: the page has no button, or a script of the address", target)
+		}
+		for range 2 { // the second time changes nothing
+			got := w.send(t, path+"/hide", url.Values{"token": {token}}, nil)
+			if got.header.Get("Location") != path+"?done=unlisted" {
+				t.Fatalf("%s: status %d: %s", target, got.status, got.body)
+			}
+		}
+		if rules := w.fieldsOfRules(); !reflect.DeepEqual(rules[0], want) {
+			t.Errorf("%s: the rule is %+v, want %+v", target, rules[0], want)
+		}
+		body := w.do(t, http.MethodGet, path+"?done=unlisted", nil).body
+		if strings.Contains(body, "Do not list such") || !strings.Contains(body, "but not listed.") ||
+			!strings.Contains(body, ">a rule</a>") {
+			t.Errorf("%s: the page does not say that such requests are not listed", target)
+		}
+	}
+	if n := len(w.store.Rules()); n != 6 {
+		t.Errorf("%d rules, want 6", n)
 	}
 }

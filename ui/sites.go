@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -8,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/readthru/readthru/api"
+	"github.com/readthru/readthru/internal/users"
 )
 
 // sitesData is what the template of the list of hosts shows.
@@ -21,10 +24,11 @@ type sitesData struct {
 	Token  string
 }
 
-// siteRow is a host in the list of hosts, with the token of the forms in its row.
+// siteRow is a host in the list of hosts, with the token of the forms in its row, and the role of who looks at it.
 type siteRow struct {
 	api.Site
 	Token string
+	Role  users.Role
 }
 
 // Own returns the rule of the store for this host and all its paths, which a form can change, or nil.
@@ -85,7 +89,7 @@ func (d *dashboard) sites(w http.ResponseWriter, r *http.Request) {
 	}
 	data.More, data.Rules = list.More, rules.Rules
 	for _, s := range list.Sites {
-		row := &siteRow{s, d.token}
+		row := &siteRow{s, d.token, roleOf(r)}
 		if s.Exception != "" {
 			data.Apart = append(data.Apart, row)
 		} else {
@@ -113,7 +117,7 @@ func (d *dashboard) site(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	data := siteData{
-		siteRow: siteRow{*s, d.token}, Done: doneTexts[r.URL.Query().Get("done")],
+		siteRow: siteRow{*s, d.token, roleOf(r)}, Done: doneTexts[r.URL.Query().Get("done")],
 		Link: "/sites/" + url.PathEscape(s.Host), Now: ruleNow(s),
 	}
 	if r.URL.Query().Get("robots") != "" {
@@ -146,33 +150,73 @@ func ruleNow(s *api.Site) api.RuleFields {
 	return api.RuleFields{}
 }
 
-// setRule makes a rule of the store for a host, of the one that applies and what the form says: a form may have a part
-// of the values.
+// actions are what a rule can have done with a host.
+var actions = []string{"intercept", "tunnel", "block"}
+
+// setRule changes what is done with a host by a rule of the store, made of the one that applies and what the form says:
+// a form may have a part of the values.
 func (d *dashboard) setRule(w http.ResponseWriter, r *http.Request) error {
 	s, err := d.o.Client.Site(r.Context(), r.PathValue("host"))
 	if err != nil {
 		return err
 	}
+	form, what, enough := r.PostForm, "", false
+	action := form.Get("action")
+	if own := ownRule(s); own != nil && own.Action != "" && own.Action != action && slices.Contains(actions, action) {
+		if s, what, err = d.withoutAction(r.Context(), s, own); err != nil {
+			return err
+		}
+		enough = s.Treatment == action
+	}
 	rule := ruleNow(s)
 	rule.Host, rule.Path = s.Host, ""
-	if r.PostForm.Has("action") {
-		rule.Action = r.PostForm.Get("action")
+	for field, value := range map[string]*string{"action": &rule.Action, "ttl": &rule.TTL, "log": &rule.Log} {
+		if form.Has(field) {
+			*value = form.Get(field)
+		}
 	}
-	if r.PostForm.Has("ttl") {
-		rule.TTL = r.PostForm.Get("ttl")
+	if !enough {
+		if what, err = d.putRule(r.Context(), s, rule); err != nil {
+			return err
+		}
 	}
-	if _, err := d.o.Client.AddRule(r.Context(), rule); err != nil {
-		return err
+	if form.Get("back") == "list" {
+		return done(w, "/sites", what)
 	}
-	if r.PostForm.Get("back") == "list" {
-		return done(w, "/sites", "ruled")
-	}
-	return done(w, "/sites/"+url.PathEscape(s.Host), "ruled")
+	return done(w, "/sites/"+url.PathEscape(s.Host), what)
 }
 
-// addRule makes a rule of the store for the hosts that a form names, which may be a pattern.
+// withoutAction takes the action from a host's own rule, and returns how the host is treated then, and what was done:
+// without the rule it may be treated as is asked for, and needs none.
+func (d *dashboard) withoutAction(ctx context.Context, s *api.Site, own *api.Rule) (*api.Site, string, error) {
+	rest := own.RuleFields
+	rest.Action = ""
+	what, err := d.putRule(ctx, s, rest)
+	if err != nil {
+		return nil, "", err
+	}
+	s, err = d.o.Client.Site(ctx, s.Host)
+	return s, what, err
+}
+
+// putRule keeps a rule for a host, or removes the host's own one if the rule says nothing. It returns what was done.
+func (d *dashboard) putRule(ctx context.Context, s *api.Site, rule api.RuleFields) (what string, err error) {
+	if own := ownRule(s); own != nil && rule.Says() == "" {
+		_, err = d.o.Client.DeleteRule(ctx, own.ID)
+		return "unruled", err
+	}
+	_, err = d.o.Client.AddRule(ctx, rule)
+	return "ruled", err
+}
+
+// addRule makes a rule of the store for the hosts and paths that a form names, which may be patterns.
 func (d *dashboard) addRule(w http.ResponseWriter, r *http.Request) error {
-	rule := api.RuleFields{Host: r.PostForm.Get("host"), Action: r.PostForm.Get("action")}
+	form := r.PostForm
+	host, path := strings.TrimSpace(form.Get("host")), strings.TrimSpace(form.Get("path"))
+	rule := api.RuleFields{Host: cmp.Or(host, "*"), Path: path, Action: form.Get("action"), Log: form.Get("log")}
+	if host == "" && path == "" {
+		return api.Problem(http.StatusBadRequest, "the rule would be for everything: name a host or a path")
+	}
 	_, err := d.o.Client.AddRule(r.Context(), rule)
 	return doneUnless(err, w, "/sites", "ruled")
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -138,5 +139,123 @@ func TestSitesAreChangedByOurFormsAlone(t *testing.T) {
 	}
 	if rules := w.store.Rules(); len(rules) != 1 || rules[0].Action != "tunnel" || rules[0].TTL != 2*time.Hour {
 		t.Errorf("a changed rule: %+v", rules)
+	}
+}
+
+func TestWhatStandsInTheWayOfAButtonIsRemoved(t *testing.T) {
+	w := newWorld(t)
+	token := w.tokenOf(t, "/sites")
+	own := func(host, action string, ttl time.Duration) []store.RuleFields {
+		return []store.RuleFields{{Host: host, Action: action, TTL: ttl}}
+	}
+	// Without a rule, a.test is intercepted and hostile.test tunnelled.
+	for name, tt := range map[string]struct {
+		rules []store.RuleFields
+		host  string
+		form  url.Values
+		says  string // by a key of doneTexts
+		want  []store.RuleFields
+	}{
+		"the rule tunnels": {own("a.test", "tunnel", 0), "a.test", url.Values{"action": {"intercept"}}, "unruled", nil},
+		"the rule tunnels and says more": {
+			own("a.test", "tunnel", time.Hour), "a.test",
+			url.Values{"action": {"intercept"}},
+			"ruled",
+			own("a.test", "", time.Hour),
+		},
+		"the rule intercepts": {
+			own("hostile.test", "intercept", 0), "hostile.test", url.Values{"action": {"tunnel"}}, "unruled", nil,
+		},
+		"the rule and the preset tunnel": {
+			own("hostile.test", "tunnel", 0), "hostile.test",
+			url.Values{"action": {"intercept"}},
+			"ruled",
+			own("hostile.test", "intercept", 0),
+		},
+		"the preset tunnels": {
+			nil, "hostile.test", url.Values{"action": {"intercept"}}, "ruled", own("hostile.test", "intercept", 0),
+		},
+		"a rule for many tunnels": {
+			own("*.test", "tunnel", 0), "a.test",
+			url.Values{"action": {"intercept"}},
+			"ruled",
+			append(own("a.test", "intercept", 0), own("*.test", "tunnel", 0)...),
+		},
+		"neither does": {
+			own("a.test", "tunnel", 0), "a.test", url.Values{"action": {"block"}}, "ruled", own("a.test", "block", 0),
+		},
+		"no longer listed": {
+			nil, "a.test", url.Values{"log": {"off"}}, "ruled", []store.RuleFields{{Host: "a.test", Log: "off"}},
+		},
+		"listed again": {
+			[]store.RuleFields{{Host: "a.test", Log: "off"}}, "a.test", url.Values{"log": {""}}, "unruled", nil,
+		},
+	} {
+		for _, r := range w.store.Rules() {
+			if err := w.store.DeleteRule(r.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, r := range tt.rules {
+			if _, err := w.store.PutRule(store.Rule{RuleFields: r}, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tt.form.Set("token", token)
+		got := w.send(t, "/sites/"+tt.host+"/rule", tt.form, nil)
+		if want := "/sites/" + tt.host + "?done=" + tt.says; got.header.Get("Location") != want {
+			t.Errorf("%s: status %d leads to %q, want %q", name, got.status, got.header.Get("Location"), want)
+		}
+		if rules := w.fieldsOfRules(); !reflect.DeepEqual(rules, tt.want) {
+			t.Errorf("%s: rules %+v, want %+v", name, rules, tt.want)
+		}
+	}
+}
+
+// fieldsOfRules returns what the rules of the store say.
+func (w *world) fieldsOfRules() (list []store.RuleFields) {
+	for _, r := range w.store.Rules() {
+		list = append(list, r.RuleFields)
+	}
+	return list
+}
+
+func TestARuleIsAddedForHostsAndPathsByAForm(t *testing.T) {
+	w := newWorld(t)
+	token := w.tokenOf(t, "/sites")
+	for name, tt := range map[string]struct {
+		form url.Values
+		want int
+		says store.RuleFields
+	}{
+		"a path": {
+			url.Values{"host": {"a.test"}, "path": {"/ads/*"}, "action": {"block"}},
+			303,
+			store.RuleFields{Host: "a.test", Path: "/ads/*", Action: "block"},
+		},
+		"not listed": {
+			url.Values{"path": {"/favicon.ico"}, "action": {""}, "log": {"off"}},
+			303,
+			store.RuleFields{Host: "*", Path: "/favicon.ico", Log: "off"},
+		},
+		"everything":    {url.Values{"host": {" "}, "action": {"block"}}, 400, store.RuleFields{}},
+		"nothing":       {url.Values{"host": {"a.test"}, "action": {""}}, 400, store.RuleFields{}},
+		"a part":        {url.Values{"host": {"b.test"}, "path": {"/x"}, "action": {"intercept"}}, 400, store.RuleFields{}},
+		"no such thing": {url.Values{"host": {"b.test"}, "log": {"<b>"}}, 400, store.RuleFields{}},
+	} {
+		tt.form.Set("token", token)
+		before := len(w.store.Rules())
+		got := w.send(t, "/sites/rules", tt.form, nil)
+		rules := w.fieldsOfRules()
+		if got.status != tt.want || tt.want == 303 && !reflect.DeepEqual(rules[0], tt.says) ||
+			tt.want > 303 && len(rules) > before {
+			t.Errorf("%s: status %d, want %d; rules %+v", name, got.status, tt.want, rules)
+		}
+	}
+	body := w.do(t, http.MethodGet, "/sites", nil).body
+	for _, want := range []string{`name="path"`, `name="log"`, "<bdi>/favicon.ico</bdi>", "log off"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the room does not have %s", want)
+		}
 	}
 }

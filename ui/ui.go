@@ -109,6 +109,7 @@ func New(o Options) *http.ServeMux {
 	mux.HandleFunc("GET /requests", d.live(d.requests))
 	mux.HandleFunc("GET /requests/{id}", d.request)
 	mux.HandleFunc("POST /requests/{id}/replay", d.form("/requests", d.replayRequest))
+	mux.HandleFunc("POST /requests/{id}/hide", d.form("/requests", d.hideRequests))
 	mux.HandleFunc("POST /requests/clear", d.form("/requests", d.clearRequests))
 	mux.HandleFunc("POST /requests/views", d.form("/requests", d.saveView))
 	mux.HandleFunc("POST /requests/views/remove", d.form("/requests", d.removeView))
@@ -149,7 +150,7 @@ type view struct {
 	Data     any
 
 	Who   string     // the name of the user who is signed in; empty: the operator
-	Role  users.Role // of that user; what it does not allow is not shown
+	Role  users.Role // of that user; pages have no form that it does not allow
 	Token string     // of forms
 }
 
@@ -157,9 +158,9 @@ type view struct {
 // that fails gives an error instead of half a page.
 func (d *dashboard) show(w http.ResponseWriter, r *http.Request, status int, name string, v view) {
 	v.Version, v.Instance, v.Made, v.Token = d.o.Version, d.o.Instance, time.Now(), d.token
-	v.Role = users.Admin
+	v.Role = roleOf(r)
 	if who, _ := users.Of(r.Context()); who.User != nil {
-		v.Who, v.Role = who.Name(), who.User.Role
+		v.Who = who.Name()
 	}
 	for _, room := range rooms {
 		if v.Role.Allows(room.Role) {
@@ -175,6 +176,14 @@ func (d *dashboard) show(w http.ResponseWriter, r *http.Request, status int, nam
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // an error is a client that has gone
+}
+
+// roleOf returns the role of who asks. The operator may do everything.
+func roleOf(r *http.Request) users.Role {
+	if who, _ := users.Of(r.Context()); who.User != nil {
+		return who.User.Role
+	}
+	return users.Admin
 }
 
 // fail writes a page of the dashboard about an error, in the room at a path, with the status of an error of the API.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/readthru/readthru/api"
 	"github.com/readthru/readthru/internal/journal"
+	"github.com/readthru/readthru/internal/users"
 	"github.com/readthru/readthru/store"
 )
 
@@ -301,6 +304,84 @@ func TestUsersSeeWhatIsTheirs(t *testing.T) {
 	}
 	if got := get("ann", "/", false); got.status != http.StatusUnauthorized {
 		t.Errorf("who is disabled is still signed in: status %d", got.status)
+	}
+}
+
+// TestPagesHaveNoFormThatTheirReaderMayNotSend has users of each role look at the rooms, and sends each form of these.
+func TestPagesHaveNoFormThatTheirReaderMayNotSend(t *testing.T) {
+	w := newWorld(t)
+	w.fillSites(t, nil)
+	doc := w.put(t, "kept", "Kept", "# Kept\n\nA text.\n")
+	c := w.server.Client("test")
+	if _, err := c.AddNote(t.Context(), api.NewNote{Text: "Quinces keep."}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.CreateBase(t.Context(), api.NewBase{Name: "larder"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := w.store.Learn("calm.test", store.Negotiates, "", "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	form := regexp.MustCompile(`(?s)<form method="post"(?: action="([^"]*)")?.*?</form>`)
+	button := regexp.MustCompile(`formaction="([^"]*)"`)
+	roles, offered := []string{"read", "write", "admin"}, map[string][]string{}
+	signed, ids := map[string]func(*http.Request){}, map[string]string{}
+	for _, role := range roles {
+		if _, err := c.AddUser(t.Context(), api.NewUser{Name: role, UserFields: api.UserFields{Role: &role}}); err != nil {
+			t.Fatal(err)
+		}
+		signed[role] = w.enter(t, role)
+		ids[role] = w.told.Add(&journal.Entry{
+			Time: time.Now(), Method: "GET", URL: "https://a.test/x", User: role, Outcome: "hit", Status: 200,
+		})
+		for _, path := range []string{
+			"/", "/requests?q=status:200", "/requests/" + ids[role], "/pages/" + doc, "/bases", "/bases/larder", "/notes",
+			"/sites", "/sites/calm.test", "/account",
+		} {
+			got := w.do(t, http.MethodGet, path, signed[role])
+			if got.status != http.StatusOK {
+				t.Errorf("%s as %s: status %d", path, role, got.status)
+			}
+			for _, f := range form.FindAllStringSubmatch(got.body, -1) {
+				for _, b := range append(button.FindAllStringSubmatch(f[0], -1), f) {
+					offered[role] = append(offered[role], strings.Replace(b[1], ids[role], "ID", 1))
+				}
+			}
+		}
+	}
+	for _, role := range roles {
+		account := w.do(t, http.MethodGet, "/account", signed[role]).body
+		values := url.Values{"token": {between(account, token, `"`)}}
+		for _, action := range offered[role] {
+			if action == "" || action == "/signout" {
+				continue
+			}
+			got := w.send(t, strings.Replace(action, "ID", ids[role], 1), values, signed[role])
+			if got.status == http.StatusForbidden {
+				t.Errorf("%s has the form %s: %s", role, action, between(got.body, `<p class="note bad">`, "</p>"))
+			}
+		}
+	}
+	kept := "/pages/" + doc
+	for role, want := range map[string][]string{
+		"read": {kept + "/fetch", kept + "/render", kept + "/removed", kept + "/screenshot", "/account/password"},
+		"write": {
+			"/requests/views", "/requests/ID/replay", kept + "/add", kept + "/delete", "/bases", "/bases/import",
+			"/bases/larder/delete", "/notes", "/notes/delete", "/sites/calm.test/forget",
+		},
+		"admin": {
+			"/switches", "/requests/clear", "/requests/ID/hide", "/sites/rules", "/sites/unrule",
+			"/sites/calm.test/rule", "/sites/calm.test/remove",
+		},
+	} {
+		for _, action := range want {
+			for _, other := range roles {
+				may := users.Role(other).Allows(users.Role(role))
+				if has := slices.Contains(offered[other], action); has != may {
+					t.Errorf("%s has the form %s: %v, want %v", other, action, has, may)
+				}
+			}
+		}
 	}
 }
 
