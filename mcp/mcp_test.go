@@ -3,6 +3,8 @@ package mcp_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -206,6 +208,28 @@ func testResources(t *testing.T, s *sdk.ClientSession, doc, passage string) {
 	}
 }
 
+// documentedTools returns the names in the table of tools in docs/agents.md, sorted; those that write, too, if writes is
+// set.
+func documentedTools(tb testing.TB, writes bool) (names []string) {
+	tb.Helper()
+	text, err := os.ReadFile("../docs/agents.md")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| tool | does |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for line := range strings.Lines(table) {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		if writes || !strings.Contains(cell, "they write") {
+			for _, m := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(cell, -1) {
+				names = append(names, m[1])
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 func TestTheToolsAreListedInAFewTokens(t *testing.T) {
 	most := map[bool]int{true: 2760, false: 2210} // as convert.Tokens counts
 	writers := []string{"ingest", "add_note", "relate"}
@@ -231,6 +255,9 @@ func TestTheToolsAreListedInAFewTokens(t *testing.T) {
 		}
 		if slices.Sort(want); !slices.Equal(names, want) {
 			t.Errorf("the tools differ (-wanted, +present):\n%s", cmp.Diff(want, names))
+		}
+		if documented := documentedTools(t, writes); !slices.Equal(documented, names) {
+			t.Errorf("docs/agents.md has other tools (-documented, +present):\n%s", cmp.Diff(documented, names))
 		}
 		b, err := json.Marshal(list.Tools)
 		if err != nil {
