@@ -58,7 +58,7 @@ func (l *library) told() (filled, stopped []string) {
 // joinWithBases is join with knowledge bases, and leases that outlast what a test does to the database.
 func joinWithBases(t *testing.T, url, name string) *node {
 	t.Helper()
-	return joinFor(t, url, name, time.Minute)
+	return joinFor(t, url, name, time.Hour)
 }
 
 // joinFor is joinWithBases with a time for leases. It returns when the node has joined.
@@ -102,6 +102,12 @@ func twoWithABase(
 ) (a, b *node, build *knowledge.Build) {
 	t.Helper()
 	a, b = joinFor(t, urlA, "a", lease), joinFor(t, urlB, "b", lease)
+	t.Cleanup(func() {
+		if t.Failed() {
+			told, stopped := a.told()
+			t.Logf("a: %s, outbox %d, told %v, was told to leave %v", a.baseState("docs"), a.Status().Outbox, told, stopped)
+		}
+	})
 	build = a.startBase("docs")
 	a.crawl(build, "docs", 0, pages)
 	awaitBase(t, "docs", fmt.Sprintf("%d documents, not filled, building", pages), b)
@@ -206,7 +212,7 @@ func awaitBase(t *testing.T, name, want string, nodes ...*node) {
 func TestABaseOfOneNodeIsABaseOfAll(t *testing.T) {
 	t.Parallel()
 	server := fleettest.Start(t)
-	a, b, build := twoWithABase(t, server.URL, server.URL, time.Minute, 3)
+	a, b, build := twoWithABase(t, server.URL, server.URL, time.Hour, 3)
 	if err := b.BeginFilling(t.Context(), "docs"); !errors.Is(err, knowledge.ErrBuilding) ||
 		!strings.Contains(err.Error(), "node a") {
 		t.Errorf("b begins to fill what a fills: %v", err)

@@ -44,7 +44,7 @@ func TestANodeThatReturnsLateLeavesItsCrawlToAnother(t *testing.T) {
 func TestABaseThatIsFilledWithoutTheDatabaseIsToldLater(t *testing.T) {
 	t.Parallel()
 	server := fleettest.Start(t)
-	a, b, first := twoWithABase(t, server.URL, server.URL, time.Minute, 2)
+	a, b, first := twoWithABase(t, server.URL, server.URL, time.Hour, 2)
 	server.Kill()
 	a.crawl(first, "docs", 2, 4)
 	if _, err := first.Commit(t.Context()); err != nil {
@@ -137,7 +137,7 @@ func TestNoNodeGoesOnWithABaseWhileItIsOffline(t *testing.T) {
 func TestATellingWhoseAnswerWasLostIsRead(t *testing.T) {
 	t.Parallel()
 	server := fleettest.Start(t)
-	a, b, build := twoWithABase(t, server.URL, server.URL, time.Minute, 2)
+	a, b, build := twoWithABase(t, server.URL, server.URL, time.Hour, 2)
 	server.Exec(`WITH base AS (UPDATE readthru.bases SET rounds = rounds + 1, xid = pg_current_xact_id() RETURNING *)
 		INSERT INTO readthru.rounds (base, filling, n, content) SELECT id, filling, rounds - 1, '{}' FROM base`)
 	a.crawl(build, "docs", 2, 4)
