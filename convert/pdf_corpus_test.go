@@ -16,9 +16,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/readthru/readthru/internal/processor"
 )
 
 // maxScoredPages is how many pages of a PDF are scored. Each file counts once, however long it is.
@@ -27,7 +30,8 @@ const maxScoredPages = 40
 // TestPDFReadsInOrder converts the PDFs in the folder that READTHRU_CORPUS_PDF names, and all below it, and compares
 // their words with what pdftotext (poppler-utils) reads in its three modes: recall, precision and order. Where the
 // text of NAME.pdf is known, it stands beside it in NAME.txt, a form feed behind each page; then pdftotext is scored,
-// too. With READTHRU_CORPUS_OUT it writes each file's markdown and a line of figures to that folder.
+// too. Both convert whole files, in processor time that is compared. With READTHRU_CORPUS_OUT it writes each file's
+// markdown to that folder.
 //
 // Without the folder, PDFs are made in the test, and their text is what was drawn.
 func TestPDFReadsInOrder(t *testing.T) {
@@ -35,9 +39,10 @@ func TestPDFReadsInOrder(t *testing.T) {
 	if dir == "" {
 		for _, s := range drawnPDFs() {
 			t.Run(s.name, func(t *testing.T) {
-				got := scorePages(pdfPages(t, []byte(s.pdf)), wordPages(s.text))
+				text := document(t, s.pdf, "application/pdf").Markdown
+				got := scorePages(pdfPages(text), wordPages(s.text))
 				if got.recall < 1 || got.precision < 1 || got.order < 1 {
-					t.Errorf("%+v, want 1 of each:\n%s", got, document(t, s.pdf, "application/pdf").Markdown)
+					t.Errorf("%+v, want 1 of each:\n%s", got, text)
 				}
 			})
 		}
@@ -58,13 +63,27 @@ func TestPDFReadsInOrder(t *testing.T) {
 	}
 	var report bytes.Buffer
 	var agreed, known corpusScores
+	var ourTime, theirTime time.Duration
 	for _, path := range files {
 		content, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ours := pdfPages(t, content)
-		modes := [][][]string{pdftotext(t, path), pdftotext(t, path, "-layout"), pdftotext(t, path, "-raw")}
+		begun := processor.Time()
+		text := document(t, string(content), "application/pdf").Markdown
+		took := processor.Time() - begun
+		if out := os.Getenv("READTHRU_CORPUS_OUT"); out != "" {
+			name, _ := filepath.Rel(dir, path)
+			name = filepath.Join(out, strings.ReplaceAll(name, string(filepath.Separator), "_")+".md")
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ours := pdfPages(text)
+		whole, theirs := pdftotext(t, path)
+		layout, _ := pdftotext(t, path, "-layout", "-l", strconv.Itoa(maxScoredPages))
+		raw, _ := pdftotext(t, path, "-raw", "-l", strconv.Itoa(maxScoredPages))
+		modes := [][][]string{whole, layout, raw}
 		var got [5]score // ours, that of pdftotext's best mode and of each of its modes
 		scores := &agreed
 		if truth, err := os.ReadFile(strings.TrimSuffix(path, filepath.Ext(path)) + ".txt"); err == nil {
@@ -87,34 +106,22 @@ func TestPDFReadsInOrder(t *testing.T) {
 		}
 		scores.add(got)
 		name, _ := filepath.Rel(dir, path)
-		fmt.Fprintf(&report, "%.3f %.3f %.3f | %.3f | %.3f %.3f %.3f %s\n", got[0].recall, got[0].precision, got[0].order,
-			got[1].order, got[2].order, got[3].order, got[4].order, name)
+		fmt.Fprintf(&report, "%.3f %.3f %.3f | %.3f | %.3f %.3f %.3f | %.2f %.2f s %s\n",
+			got[0].recall, got[0].precision, got[0].order,
+			got[1].order, got[2].order, got[3].order, got[4].order, took.Seconds(), theirs.Seconds(), name)
+		ourTime, theirTime = ourTime+took, theirTime+theirs
 	}
-	t.Logf("recall, precision and order:\n%sfiles without known text, against pdftotext's modes\n%s"+
-		"files with known text\n%s",
-		report.String(), &agreed, &known)
-	if out := os.Getenv("READTHRU_CORPUS_OUT"); out != "" {
-		for _, path := range files {
-			content, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			name, _ := filepath.Rel(dir, path)
-			name = filepath.Join(out, strings.ReplaceAll(name, string(filepath.Separator), "_")+".md")
-			if err := os.WriteFile(name, []byte(document(t, string(content), "application/pdf").Markdown), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	t.Logf("recall, precision, order | that of pdftotext's best mode | of its modes | processor time, pdftotext's:\n%s"+
+		"files without known text, against pdftotext's modes\n%sfiles with known text\n%s"+
+		"processor time of all: %.1f s, pdftotext %.1f s",
+		report.String(), &agreed, &known, ourTime.Seconds(), theirTime.Seconds())
 	if n := len(agreed) + len(known); n < len(files)/2 {
 		t.Errorf("%d of %d files have text", n, len(files))
 	}
 }
 
 // pdfPages returns the words of a PDF's pages, as its markdown has them.
-func pdfPages(t *testing.T, content []byte) [][]string {
-	t.Helper()
-	text := document(t, string(content), "application/pdf").Markdown
+func pdfPages(text string) [][]string {
 	var pages []string
 	at := 1
 	marks := regexp.MustCompile(`(?m)^<!-- page (\d+) -->$`)
@@ -138,12 +145,14 @@ func pdfPages(t *testing.T, content []byte) [][]string {
 	return wordPages(strings.Join(pages, "\f"))
 }
 
-// pdftotext returns the words of a PDF's pages, as pdftotext reads them in a mode.
-func pdftotext(t *testing.T, path string, mode ...string) [][]string {
+// pdftotext returns the words of a PDF's first pages, as pdftotext reads them in a mode, and in which processor time it
+// reads the whole.
+func pdftotext(t *testing.T, path string, mode ...string) ([][]string, time.Duration) {
 	t.Helper()
-	args := slices.Concat(mode, []string{"-enc", "UTF-8", "-l", strconv.Itoa(maxScoredPages), path, "-"})
-	text, _ := exec.CommandContext(context.WithoutCancel(t.Context()), "pdftotext", args...).Output()
-	return wordPages(string(text))
+	args := slices.Concat(mode, []string{"-enc", "UTF-8", path, "-"})
+	c := exec.CommandContext(context.WithoutCancel(t.Context()), "pdftotext", args...)
+	text, _ := c.Output()
+	return wordPages(string(text)), c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 }
 
 // wordPages returns the words of each page of a text: letters and digits in lower case. Of scripts written without
