@@ -173,15 +173,22 @@ func mergedStrips(strips []gutter) (out []gutter) {
 	return out
 }
 
-// stripsOf returns the strips of a grid in which the columns of a table stand, and whether most of its rows have
-// several cells. Where the file draws its spaces, the gaps without one part columns, too.
-func stripsOf(rows []row, words []word) (strips []gutter, several bool) {
+// stripsOf returns the strips of a grid in which the columns of a table stand, whether most of its rows have several
+// cells, and whether many go across columns, as text does between rules that are no table's. Where the file draws its
+// spaces, the gaps without one part columns, too.
+func stripsOf(rows []row, words []word) (strips []gutter, several, across bool) {
 	lines := linesOf(rows, 0)
 	strips = tableColumns(lines)
-	n := 0
+	n, crossing := 0, 0
 	for _, l := range lines {
 		if len(l.cells) > 1 {
 			n++
+		}
+		if slices.ContainsFunc(l.cells, func(c cell) bool {
+			at := stripOf(strips, c.x0, c.x1)
+			return at > 0 && overlap(c, strips[at-1]) > 1 || at+1 < len(strips) && overlap(c, strips[at+1]) > 1
+		}) {
+			crossing++
 		}
 	}
 	if drawsSpaces(words) {
@@ -190,10 +197,10 @@ func stripsOf(rows []row, words []word) (strips []gutter, several bool) {
 			drawn = append(drawn, gutter{r.x0, r.x1})
 		}
 		if drawn = mergedStrips(drawn); len(drawn) > len(strips) {
-			return drawn, true
+			return drawn, true, false
 		}
 	}
-	return strips, n > 1 && 10*n >= 6*len(lines)
+	return strips, n > 1 && 10*n >= 6*len(lines), 5*crossing > len(lines)
 }
 
 // stripOf returns the index of the column of a grid that overlaps most with what stands between x0 and x1, or the

@@ -1,6 +1,7 @@
 package pdflayout_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,52 @@ func TestBlocks(t *testing.T) {
 				t.Errorf("got\n%swant\n%s", got, tt.want+fill)
 			}
 		})
+	}
+}
+
+// TestTextFromRightToLeft holds that such text, which is drawn from left to right, is put into the order in which it is
+// read: words, letters, the letters of ligatures, brackets, and what is quoted of another script.
+func TestTextFromRightToLeft(t *testing.T) {
+	ligature := at(50, 650, 10, "م س")
+	ligature = append(ligature[:1:1], pdf.Glyph{Text: "لا", X: 55, Y: 650, W: 5, Size: 10}, ligature[1])
+	for _, tt := range []struct {
+		name   string
+		glyphs []pdf.Glyph
+		want   string
+	}{
+		{"a ligature of two letters", ligature, "سلام"},
+		{"a ligature that is a presentation form", at(50, 650, 10, "مﻻس"), "سلام"},
+		{"a word in brackets", at(50, 650, 10, "(ملع) بتك"), "كتب (علم)"},
+		{"a bracket that is not drawn mirrored", at(50, 650, 10, ")ملع( بتك"), "كتب (علم)"},
+		{"words of another script", at(50, 650, 10, "سردم بتك A Tale ملع"), "علم A Tale كتب مدرس"},
+		{"a word in a line of another script", at(50, 650, 10, "the word ملع means to know"), "the word علم means to know"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := layOut(t, tt.glyphs); got != "P: "+tt.want+"\n" {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestTextBetweenRulesIsNoTable holds that prose and code between rules of one length, as stand over and under boxes of
+// code, are not cut up into the columns of the few lines with wide gaps.
+func TestTextBetweenRulesIsNoTable(t *testing.T) {
+	p := &pdf.Page{Number: 1, Width: 600, Height: 800}
+	p.Glyphs = slices.Concat(at(50, 700, 10, "Chapter 4"), at(350, 700, 10, "The example"),
+		lines(50, 680, "The upstream version of the example is stated here at some length.",
+			"It is followed by a second line, which runs as far to the right."),
+		lines(50, 640, "cat debhello/debian/control and all that stands in it", "Source: debhello and a few words"),
+		at(50, 600, 10, "Note"), at(350, 600, 10, "The end"),
+		at(50, 580, 10, "A last line of text is as long as all of the other ones are."))
+	for _, y := range []float32{715, 655, 615, 570} {
+		p.Rules = append(p.Rules, pdf.Rule{X0: 50, Y0: y, X1: 500, Y1: y})
+	}
+	page := pdflayout.NewPage(t.Context(), p, func(string) bool { return false })
+	for _, block := range pdflayout.Blocks(t.Context(), []*pdflayout.Page{page}) {
+		if block.Kind == pdflayout.Table {
+			t.Errorf("a table: %q", block.Rows())
+		}
 	}
 }
 

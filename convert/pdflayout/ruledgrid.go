@@ -300,8 +300,8 @@ func rowGrid(words []word, taken []bool, rules []pdf.Rule, ends []float32, heigh
 	rows := rowsOf(inside)
 	strips := between(top.X0, top.X1, ends)
 	if len(ends) == 0 {
-		var several bool
-		if strips, several = stripsOf(rows, inside); !several && len(rules) < 4 {
+		var several, across bool
+		if strips, several, across = stripsOf(rows, inside); !several && (len(rules) < 4 || across) {
 			return nil, nil
 		}
 	}
