@@ -73,7 +73,7 @@ func wordsOf(glyphs []pdf.Glyph) []word {
 		if repeated(list, &b, w, g) {
 			continue
 		}
-		b.WriteString(g.Text)
+		b.WriteString(drawnOrder(g.Text))
 		w.x1 = max(w.x1, g.X+g.W)
 	}
 	end()
