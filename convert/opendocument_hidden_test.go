@@ -164,7 +164,8 @@ func TestHiddenTextOfSlidesOfOpenDocumentIsRemoved(t *testing.T) {
 		style("InNavy", "paragraph", "", "text", `fo:color="#112131"`) +
 		style("InWhite", "paragraph", "", "text", `fo:color="#ffffff"`) +
 		style("Marked", "paragraph", "", "paragraph", `fo:background-color="#ffffff"`, "text", `fo:color="#ffffff"`) +
-		style("Clear", "paragraph", "", "text", `style:use-window-font-color="true" loext:opacity="0%"`) +
+		style("Clear", "paragraph", "", "text", `fo:color="#336699" loext:opacity="0%"`) +
+		style("Automatic", "paragraph", "", "text", `style:use-window-font-color="true" loext:opacity="0%"`) +
 		style("Half", "paragraph", "", "text", `fo:color="#336699" loext:opacity="50%"`) +
 		style("Tiny", "paragraph", "", "text", `fo:font-size="1pt"`) +
 		style("Unshown", "text", "", "text", `text:display="none"`)
@@ -227,6 +228,7 @@ func TestHiddenTextOfSlidesOfOpenDocumentIsRemoved(t *testing.T) {
 		{"white on a slide of a color that is not known", shape("", `text:style-name="InWhite"`), true},
 		{"white on a ground of its own", shape("", `text:style-name="Marked"`), false},
 		{"transparent", shape("", `text:style-name="Clear"`), false},
+		{"in the automatic color, as LibreOffice writes it", shape("", `text:style-name="Automatic"`), true},
 		{"half transparent", shape(blue, `text:style-name="Half"`), false},
 		{"half transparent on the slide", shape("", `text:style-name="Half"`), true},
 		{"a point high", shape("", `text:style-name="Tiny"`), false},

@@ -39,6 +39,7 @@ type odfReader struct {
 	note     int          // number of notes
 	noteText int          // where the note that is being read begins in out
 
+	name   [2]int // where the heading of the slide begins and ends in out; it is the slide's name until it has a title
 	list   string // style of the list before
 	open   []element
 	blocks []string // pre and blockquote that are open
@@ -60,6 +61,7 @@ type odfReader struct {
 type element struct {
 	name, end string
 	described bool   // a frame whose picture has a description
+	titles    bool   // a frame with the title of a slide
 	begin     int    // where a paragraph begins in out
 	gone      bool   // the paragraph is hidden
 	ground    string // color of what stands behind its text, "" if it is not known
@@ -146,6 +148,7 @@ func (r *odfReader) start(t xml.StartElement) {
 	switch {
 	case r.skip == 0:
 		r.ground = r.groundOf(t)
+		e.titles = xmlread.Attr(t, "class") == "title" && !r.within("notes")
 		e.ground, e.end = r.ground, r.begin(t)
 	case r.hides && (name == "s" || name == "tab" || name == "line-break"):
 		r.unseen.Part()
@@ -184,7 +187,9 @@ func (r *odfReader) end(name string) {
 		r.endTable()
 		r.rows = r.rows[:max(0, len(r.rows)-1)]
 	case "list", "text-box", "frame":
-		r.block("")
+		if r.block(""); e.titles {
+			r.title(e.begin)
+		}
 	case "note":
 		r.endNote()
 		return
@@ -275,7 +280,9 @@ func (r *odfReader) begin(t xml.StartElement) string {
 			r.hide()
 			return ""
 		}
+		r.name[0] = r.out.Len()
 		r.out.WriteString("<h2>" + html.EscapeString(xmlread.Attr(t, "name")) + "</h2>")
+		r.name[1] = r.out.Len()
 	case "notes":
 		r.block("")
 		return r.tag("blockquote")
@@ -307,6 +314,20 @@ func (r *odfReader) describe() string {
 	r.open[n-1].described = true
 	r.out.WriteString("<em>Image: ")
 	return "</em> "
+}
+
+// title makes the text of a frame, which begins in out at an offset, the heading of its slide instead of the slide's
+// name. The first frame with a text counts.
+func (r *odfReader) title(begin int) {
+	written := r.out.String()
+	if begin < r.name[1] || r.name[1] == 0 || blank(r.out.Bytes()[begin:]) {
+		return
+	}
+	text := strings.NewReplacer("<p>", "", "<ul>", "", "<ol>", "", "<li>", "", "<br>", " ",
+		"</p>", " ", "</ul>", "", "</ol>", "", "</li>", "").Replace(written[begin:])
+	r.out.Truncate(r.name[0])
+	r.out.WriteString("<h2>" + text + "</h2>" + written[r.name[1]:begin])
+	r.name = [2]int{}
 }
 
 // tag writes the start tag of an element of HTML and returns its end tag.

@@ -25,7 +25,8 @@ type letters struct {
 // lettersOf reads how a style of an OpenDocument file has letters look, from its properties of text.
 func lettersOf(t xml.StartElement) letters {
 	l := letters{color: color(t), size: size(xmlread.Attr(t, "font-size"))}
-	if v, isShare := strings.CutSuffix(xmlread.Attr(t, "opacity"), "%"); isShare {
+	// LibreOffice writes an opacity of 0 % with its automatic color, which is never transparent.
+	if v, isShare := strings.CutSuffix(xmlread.Attr(t, "opacity"), "%"); isShare && !automatic(t) {
 		l.opacity = "some"
 		if n, err := strconv.ParseFloat(v, 64); err == nil && n < 5 {
 			l.opacity = "none"
@@ -202,11 +203,14 @@ func length(v string) float64 {
 // color returns the color of text that a style of OpenDocument states, for HTML; "" if it is not known. "auto" and
 // colors of the window are not known.
 func color(t xml.StartElement) string {
-	if xmlread.Attr(t, "use-window-font-color") == "true" {
+	if automatic(t) {
 		return ""
 	}
 	return rgb(xmlread.Attr(t, "color"))
 }
+
+// automatic reports whether properties of text leave its color to the program that shows it.
+func automatic(t xml.StartElement) bool { return xmlread.Attr(t, "use-window-font-color") == "true" }
 
 // rgb returns a color of a style of OpenDocument in the form #rrggbb, "" for every other text: colors become a part of
 // HTML.

@@ -165,7 +165,10 @@ func (r *odfReader) beginCell(t xml.StartElement) {
 		return
 	}
 	w.cell, w.repeatCell = r.out.Len(), repeats(t, "number-columns-repeated")
-	r.out.WriteString("<td")
+	if w.tag = "td"; !w.rows && !r.within("spreadsheet") || r.within("table-header-rows") {
+		w.tag = "th"
+	}
+	r.out.WriteString("<" + w.tag)
 	for attr, name := range map[string]string{
 		"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan",
 	} {
@@ -203,7 +206,7 @@ func (r *odfReader) endCell() {
 		}
 		return
 	}
-	written := append(bytes.Clone(r.out.Bytes()[w.cell:]), "</td>"...)
+	written := append(bytes.Clone(r.out.Bytes()[w.cell:]), "</"+w.tag+">"...)
 	r.out.Truncate(w.cell)
 	if w.pending > maxEmpty {
 		w.pending, r.doc.Cut = maxEmpty, true
@@ -215,19 +218,13 @@ func (r *odfReader) endCell() {
 	r.repeat(begin, seen)
 }
 
-// blank reports whether the content of a cell of an OpenDocument table is empty paragraphs. Such a cell is empty.
+// blank reports whether what is written has no text. A cell of empty paragraphs is empty.
 func blank(content []byte) bool {
-	for len(content) > 0 {
-		rest, ok := bytes.CutPrefix(content, []byte("<p>"))
-		if !ok {
-			rest, ok = bytes.CutPrefix(content, []byte("</p>"))
-		}
-		if !ok {
-			return len(bytes.TrimSpace(content)) == 0
-		}
-		content = rest
+	for len(content) > 0 && content[0] == '<' {
+		_, content, _ = bytes.Cut(content, []byte(">"))
+		content = bytes.TrimSpace(content)
 	}
-	return true
+	return len(bytes.TrimSpace(content)) == 0
 }
 
 // row is a row that is being read. One is kept for each open table, and begun anew for each of its rows.
@@ -241,6 +238,7 @@ type row struct {
 	aside            *archive.Unseen // of the table: what is in these, and under merged cells
 	column           int             // at which the cell begins
 	value            string          // of the cell, which may not show it
+	tag              string          // the cell's, td or th
 	covered, blank   bool            // another cell lies over the cell; its format shows nothing
 	rows             bool            // the table has rows before this one
 	gap              bool            // and then empty ones
