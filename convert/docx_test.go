@@ -38,6 +38,7 @@ func paragraphOf(properties, text string) string {
 func TestDocx(t *testing.T) {
 	parts := map[string]string{
 		"word/styles.xml": `<w:styles><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style><w:style w:styleId="Own"><w:basedOn w:val="berschrift1"/></w:style>
+			<w:style w:styleId="Gone"><w:rPr><w:vanish/></w:rPr></w:style><w:style w:styleId="Back"><w:basedOn w:val="Gone"/><w:rPr><w:vanish w:val="0"/></w:rPr></w:style>
 			<w:style w:styleId="Lvl"><w:pPr><w:outlineLvl w:val="2"/></w:pPr></w:style><w:style w:styleId="Q"><w:name w:val="Quote"/></w:style><w:style w:styleId="SC"><w:name w:val="Source Code"/></w:style></w:styles>`,
 		"word/numbering.xml": `<w:numbering><w:abstractNum w:abstractNumId="7"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>
 			<w:abstractNum w:abstractNumId="8"><w:lvl w:ilvl="0"><w:start w:val="0"/><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>
@@ -108,6 +109,13 @@ func TestDocx(t *testing.T) {
 			"formula", `<w:p><m:oMath><m:sSup><m:e><m:r><m:t>x</m:t></m:r></m:e><m:sup><m:r><m:t>2</m:t></m:r></m:sup></m:sSup><m:r><m:t>=</m:t></m:r><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>a+b</m:t></m:r></m:den></m:f><m:d><m:e><m:r><m:t>c+d</m:t></m:r></m:e></m:d></m:oMath></w:p>`,
 			"$x^{2} = \\frac{1}{a + b} \\left( c + d \\right)$\n",
 		},
+		{
+			"text that its style hides, unless it says otherwise", `<w:p><w:pPr><w:pStyle w:val="Gone"/></w:pPr>` +
+				run(``, "unseen ") + run(`<w:vanish w:val="0"/>`, "seen") + `</w:p>` + paragraphOf(`<w:pStyle w:val="Back"/>`, "too"),
+			"seen\n\ntoo\n",
+		},
+		{"a word with its reading", `<w:p><w:r><w:ruby><w:rt>` + run("", "とうきょう") + `</w:rt><w:rubyBase>` + run("", "東京") +
+			`</w:rubyBase></w:ruby></w:r></w:p>`, "東京\n"},
 		{"line breaks", `<w:p>` + run("", "one") + `<w:r><w:br/></w:r>` + run("", "two") + `</w:p>`, "one  \ntwo\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

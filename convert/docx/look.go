@@ -14,7 +14,8 @@ import (
 type run struct {
 	bold, italic, strike, code bool
 	raised                     string // sup or sub
-	vanish, shaded             bool
+	vanish                     string // "on" or "off", "" where it is not stated
+	thin, shaded               bool   // letters are too narrow to be read; what stands behind them is not the page
 	color                      string // RRGGBB
 	size                       int    // of letters, in half points; 0 where it is not stated, or usual
 	sized                      bool   // it is stated
@@ -36,7 +37,7 @@ func (r run) tags(p *paragraph, onPage bool) []string {
 		on   bool
 		name string
 	}{
-		{r.vanish || p.style.vanish, `span style="display:none"`},
+		{r.thin || cmp.Or(r.vanish, p.style.vanish) == "on", `span style="display:none"`},
 		{r.size > 0, fmt.Sprintf(`span style="font-size:%.1fpt"`, float64(r.size)/2)},
 		{onPage && !r.shaded && !p.shaded && isColor(r.color), `span style="color:#` + r.color + `"`},
 		{r.bold && p.heading == 0, "strong"},

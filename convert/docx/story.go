@@ -135,7 +135,7 @@ func (s *story) start(t xml.StartElement) {
 	case "posOffset":
 		s.placed = true
 	case "del", "moveFrom", "pict", "instrText", "delText", "txbxContent", "sectPr", "rPrChange", "pPrChange", "Fallback",
-		"ruby":
+		"rt": // the reading of a word
 		switch {
 		case t.Name.Local == "instrText":
 			s.inText = true
@@ -198,7 +198,7 @@ func (s *story) property(t xml.StartElement) {
 	case "r":
 		s.runs, s.inRun = run{}, true
 	case "vanish":
-		s.runs.vanish = !off(t)
+		s.runs.vanish = onOff[off(t)]
 	case "color":
 		s.runs.color = colorOf(t)
 	case "sz":
@@ -209,7 +209,7 @@ func (s *story) property(t xml.StartElement) {
 	// Letters of less than a tenth of their width cannot be read.
 	case "w": // how wide letters are, in percent
 		if n, err := strconv.Atoi(strings.TrimSuffix(value, "%")); err == nil && n > 0 && n < 10 {
-			s.runs.vanish = true
+			s.runs.thin = true
 		}
 	case "highlight":
 		s.runs.shaded = !off(t)
@@ -229,7 +229,7 @@ func (s *story) property(t xml.StartElement) {
 		s.runs.bold = s.runs.bold || lower == "strong"
 		s.runs.italic = s.runs.italic || lower == "emphasis"
 		style := s.w.style(value)
-		s.runs.vanish = s.runs.vanish || style.vanish
+		s.runs.vanish = cmp.Or(s.runs.vanish, style.vanish)
 		s.runs.shaded = s.runs.shaded || style.shaded
 		s.runs.color, s.runs.size = cmp.Or(s.runs.color, style.color), cmp.Or(s.runs.size, style.size)
 	case "rFonts":

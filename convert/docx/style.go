@@ -15,8 +15,8 @@ type style struct {
 	list    string // id of its numbering
 	quote   bool
 	code    bool
-	vanish  bool // text that is not shown
-	shaded  bool // what stands behind its text is not the page
+	vanish  string // whether text is not shown, as that of a run
+	shaded  bool   // what stands behind its text is not the page
 	color   string
 	size    int // of letters, as that of a run
 	based   string
@@ -52,7 +52,7 @@ func (w *wordReader) readStyles() {
 		case "numId":
 			s.list = value
 		case "vanish":
-			s.vanish = !off(t)
+			s.vanish = onOff[off(t)]
 		case "color":
 			if ofText {
 				s.color = colorOf(t)
@@ -103,12 +103,15 @@ func (w *wordReader) style(id string) style {
 			s.list = below.list
 		}
 		s.quote, s.code = s.quote || below.quote, s.code || below.code
-		s.vanish, s.shaded = s.vanish || below.vanish, s.shaded || below.shaded
+		s.vanish, s.shaded = cmp.Or(s.vanish, below.vanish), s.shaded || below.shaded
 		s.color, s.size = cmp.Or(s.color, below.color), cmp.Or(s.size, below.size)
 		s.based = below.based
 	}
 	return s
 }
+
+// onOff names the states of a property: on (false) and off (true).
+var onOff = map[bool]string{false: "on", true: "off"}
 
 // off reports whether a property of a Word style or of a text is switched off by its value. A property that is present
 // without a value is on.
