@@ -43,8 +43,10 @@ func workbook(sheets ...string) []byte {
 		"xl/_rels/workbook.xml.rels", "<Relationships>" + relation("r1", "worksheet", "worksheets/sheet1.xml") +
 			relation("r2", "worksheet", "worksheets/sheet2.xml") + "</Relationships>",
 		"xl/sharedStrings.xml", `<sst><si><t>Name</t></si><si><r><t>La</t></r><r><t>mp</t></r><rPh><t>ranpu</t></rPh></si></sst>`,
-		"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd hh:mm"/></numFmts>` +
-			`<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/></cellXfs></styleSheet>`,
+		"xl/styles.xml", `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="yyyy\-mm\-dd hh:mm"/>` +
+			`<numFmt numFmtId="165" formatCode="0.0%;;&quot;none&quot;;"/></numFmts>` +
+			`<cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="9"/><xf numFmtId="165"/>` +
+			`</cellXfs></styleSheet>`,
 		"docProps/core.xml", coreProperties,
 	}
 	for i, s := range sheets {
@@ -112,10 +114,12 @@ func TestDocumentsInArchives(t *testing.T) {
 				`<row r="2"><c r="A2" t="s"><v>1</v></c><c r="B2"><v>12.50</v></c><c r="D2" s="1"><v>45352</v></c></row>`+
 				`<row r="3" hidden="1"><c r="A3"><v>3</v></c></row>`+
 				`<row r="4"><c r="B4"><v>0.10000000000000001</v></c><c r="D4" s="2"><v>45352.75</v></c></row>`+
-				`<row r="9"><c r="A9" t="b"><v>1</v></c><c r="B9" t="str"><v>a|b</v></c></row></sheetData>`+
+				`<row r="9"><c r="A9" t="b"><v>1</v></c><c r="B9" t="str"><v>a|b</v></c></row>`+
+				`<row r="10"><c r="A10" s="3"><v>7.0000000000000007E-2</v></c><c r="B10" s="4"><v>-0.256</v></c></row>`+
+				`</sheetData>`+
 				`<hyperlinks><hyperlink ref="A2" r:id="none"/></hyperlinks>`, row(`<c><v>5</v></c>`)),
 			"## Goods & more\n\n| Name | Price | 1 |\n| --- | --- | --- |\n| Lamp | 12.50 | 2024-03-01 |\n| | 0.1 | 2024-03-01 18:00:00 |\n\n" +
-				"| TRUE | a\\|b |\n| --- | --- |\n",
+				"| TRUE | a\\|b |\n| --- | --- |\n| 7% | -25.6% |\n",
 		},
 		{
 			"presentation", presentation(`<p:sld>`+shape("title", line("", "Rivers &amp; lakes"))+shape("body",
@@ -158,8 +162,19 @@ func TestDocumentsInArchives(t *testing.T) {
 		},
 		{
 			"slides of LibreOffice", openDocument("presentation", "", `<draw:page draw:name="First"><draw:frame><draw:text-box>`+
-				`<text:p>Text</text:p></draw:text-box></draw:frame></draw:page>`),
-			"## First\n\nText\n",
+				`<text:p>Text</text:p></draw:text-box></draw:frame></draw:page><draw:page draw:name="page2"><draw:frame>`+
+				`<draw:text-box><text:p>Above</text:p></draw:text-box></draw:frame><draw:frame presentation:class="title">`+
+				`<draw:text-box><text:list><text:list-item><text:p>Of <text:s/>lakes</text:p></text:list-item></text:list>`+
+				`</draw:text-box></draw:frame></draw:page><draw:page draw:name="Third">`+
+				`<draw:frame presentation:class="title"><draw:text-box/></draw:frame></draw:page>`),
+			"## First\n\nText\n\n## Of lakes\n\nAbove\n\n## Third\n",
+		},
+		{
+			"a table in a cell", openDocument("text", "", strings.NewReplacer("[", "<table:table-cell><text:p>", "]",
+				"</text:p></table:table-cell>", "{", "<table:table-row>", "}", "</table:table-row>").Replace(
+				`<table:table>{[River][Banks]}{[Rhine]<table:table-cell><table:table>{[left][low]}{[right][high]}`+
+					`</table:table></table:table-cell>}{[Elbe][both]}</table:table>`)),
+			"| River | Banks |\n| --- | --- |\n| Rhine | left, low<br>right, high |\n| Elbe | both |\n",
 		},
 		{
 			"book", book(`<h1 id="one">One</h1><p>See <a href="c%202.xhtml#two">two</a>, <a href="https://a.test/">a page</a> and `+

@@ -38,7 +38,8 @@ func paragraphOf(properties, text string) string {
 func TestDocx(t *testing.T) {
 	parts := map[string]string{
 		"word/styles.xml": `<w:styles><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style><w:style w:styleId="Own"><w:basedOn w:val="berschrift1"/></w:style>
-			<w:style w:styleId="Gone"><w:rPr><w:vanish/></w:rPr></w:style><w:style w:styleId="Back"><w:basedOn w:val="Gone"/><w:rPr><w:vanish w:val="0"/></w:rPr></w:style>
+			<w:style w:styleId="Gone"><w:rPr><w:vanish/></w:rPr></w:style>
+			<w:style w:styleId="Back"><w:basedOn w:val="Gone"/><w:rPr><w:vanish w:val="0"/></w:rPr></w:style>
 			<w:style w:styleId="Lvl"><w:pPr><w:outlineLvl w:val="2"/></w:pPr></w:style><w:style w:styleId="Q"><w:name w:val="Quote"/></w:style><w:style w:styleId="SC"><w:name w:val="Source Code"/></w:style></w:styles>`,
 		"word/numbering.xml": `<w:numbering><w:abstractNum w:abstractNumId="7"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl><w:lvl w:ilvl="1"><w:numFmt w:val="bullet"/></w:lvl></w:abstractNum>
 			<w:abstractNum w:abstractNumId="8"><w:lvl w:ilvl="0"><w:start w:val="0"/><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>
@@ -111,11 +112,12 @@ func TestDocx(t *testing.T) {
 		},
 		{
 			"text that its style hides, unless it says otherwise", `<w:p><w:pPr><w:pStyle w:val="Gone"/></w:pPr>` +
-				run(``, "unseen ") + run(`<w:vanish w:val="0"/>`, "seen") + `</w:p>` + paragraphOf(`<w:pStyle w:val="Back"/>`, "too"),
+				run(``, "unseen ") + run(`<w:vanish w:val="0"/>`, "seen") + `</w:p>` +
+				paragraphOf(`<w:pStyle w:val="Back"/>`, "too"),
 			"seen\n\ntoo\n",
 		},
-		{"a word with its reading", `<w:p><w:r><w:ruby><w:rt>` + run("", "とうきょう") + `</w:rt><w:rubyBase>` + run("", "東京") +
-			`</w:rubyBase></w:ruby></w:r></w:p>`, "東京\n"},
+		{"a word with its reading", `<w:p><w:r><w:ruby><w:rt>` + run("", "とうきょう") + `</w:rt><w:rubyBase>` +
+			run("", "東京") + `</w:rubyBase></w:ruby></w:r></w:p>`, "東京\n"},
 		{"line breaks", `<w:p>` + run("", "one") + `<w:r><w:br/></w:r>` + run("", "two") + `</w:p>`, "one  \ntwo\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

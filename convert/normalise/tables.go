@@ -50,7 +50,8 @@ func arranges(n *html.Node) bool {
 	}) != nil
 }
 
-// flattenTable makes a line of each row of a table in a cell. Its cells stand with commas between them.
+// flattenTable makes a line of each row of a table in a cell. Its cells stand with commas between them, and paragraphs
+// of a cell with spaces.
 func flattenTable(n *html.Node) {
 	for _, row := range dom.Rows(n) {
 		var cells []*html.Node
@@ -64,6 +65,11 @@ func flattenTable(n *html.Node) {
 				row.InsertBefore(dom.NewText(", "), c)
 			}
 			dom.Rename(c, atom.Span)
+			for _, p := range dom.FindAll(c, func(d *html.Node) bool { return dom.Is(d, atom.P) }) {
+				if dom.Rename(p, atom.Span); p.NextSibling != nil {
+					p.AppendChild(dom.NewText(" "))
+				}
+			}
 		}
 		if dom.Is(row.Parent, atom.Thead, atom.Tbody, atom.Tfoot) {
 			dom.Rename(row.Parent, atom.Div)

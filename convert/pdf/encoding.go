@@ -100,8 +100,8 @@ summationtext=∑ summationdisplay=∑ producttext=∏ productdisplay=∏ integr
 parenleftBig=( parenrightBig=) parenleftbigg=( parenrightbigg=) bracketleftbig=[ bracketrightbig=] bracketleftBig=[ bracketrightBig=] braceleftbig={ bracerightbig=} braceleftBig={ bracerightBig=}
 radicalbig=√ radicalBig=√ radicalbigg=√ radicalBigg=√ visiblespace=␣ visualspace=␣ compwordmark= tie= slurabove=⌢ slurbelow=⌣ arrowhookleft=↩ arrowhookright=↪ ell=ℓ lscript=ℓ vector=⃗ estimated=℮ numero=№ nonbreakingspace=  onedotenleader=․ figuredash=‒ horizontalbar=―
 afii10050=Ґ afii10051=Ђ afii10052=Ѓ afii10053=Є afii10054=Ѕ afii10055=І afii10056=Ї afii10057=Ј afii10058=Љ
-afii10059=Њ afii10060=Ћ afii10061=Ќ afii10062=Ў afii10145=Џ afii10098=ґ afii10099=ђ afii10100=ѓ afii10101=є
-afii10102=ѕ afii10103=і afii10104=ї afii10105=ј afii10106=љ afii10107=њ afii10108=ћ afii10109=ќ afii10110=ў afii10193=џ
+afii10059=Њ afii10060=Ћ afii10061=Ќ afii10062=Ў afii10145=Џ afii10098=ґ afii10099=ђ afii10100=ѓ afii10101=є afii10102=ѕ
+afii10103=і afii10104=ї afii10105=ј afii10106=љ afii10107=њ afii10108=ћ afii10109=ќ afii10110=ў afii10193=џ
 a1=✁ a20=✔ a19=✓ a21=✕ a73=■ a71=● a76=▲ a77=▼ a78=◆ a81=◗ a35=★`)
 
 // pairs reads a table of an encoding, names and texts, "name=text" between spaces. Names of spaces are set afterwards,

@@ -232,7 +232,8 @@ func TestFontsMapCodesToText(t *testing.T) {
 		"2 beginbfrange <0010> <0012> <0041> <0020> <0021> [<03B1> <03B2>] endbfrange"
 	for _, tt := range []struct{ name, font, shown, want string }{
 		{
-			"differences", "/Type1 /BaseFont /X /Encoding << /Differences [1 /fi /eacute /uni20AC /f_i /afii10065 /afii10103 /a.sc] >>",
+			"differences", "/Type1 /BaseFont /X /Encoding << /Differences " +
+				"[1 /fi /eacute /uni20AC /f_i /afii10065 /afii10103 /a.sc] >>",
 			"(\\001\\002\\003\\004\\005\\006\\007)", "fié€fiаіa",
 		},
 		{"symbol", "/Type1 /BaseFont /Symbol", "(abS)", "αβΣ"},

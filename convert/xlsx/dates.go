@@ -10,28 +10,30 @@ import (
 	"github.com/readthru/readthru/convert/xmlread"
 )
 
-// dateForm says how a number is shown that stands for a point in time.
-type dateForm int
+// form says how a number is shown.
+type form int
 
-// The forms of dates: none, a day, a time of day or a duration, and both.
+// The forms of numbers: as it is stored, a share of a hundred, and points in time: a day, a time of day or a duration,
+// and both.
 const (
-	noDate dateForm = iota
+	plain form = iota
+	percent
 	day
 	clock
 	moment // day and clock
 )
 
-// builtIn are the formats of dates that have a number of their own (ECMA-376 part 1, §18.8.30). Workbooks do not
-// describe these formats.
-var builtIn = map[int]dateForm{
-	14: day, 15: day, 16: day, 17: day, 18: clock, 19: clock, 20: clock, 21: clock, 22: moment,
+// builtIn are the formats of shares and dates that have a number of their own (ECMA-376 part 1, §18.8.30). Workbooks do
+// not describe these formats.
+var builtIn = map[int]form{
+	9: percent, 10: percent, 14: day, 15: day, 16: day, 17: day, 18: clock, 19: clock, 20: clock, 21: clock, 22: moment,
 	45: clock, 46: clock, 47: clock,
 }
 
-// readFormats reads which styles of cells show dates, and how each shows its text. Cells refer to an element of cellXfs
+// readFormats reads how styles of cells show numbers, and how each shows its text. Cells refer to an element of cellXfs
 // by its place; named styles and others are passed over.
 func (b *workbook) readFormats() {
-	own := map[int]dateForm{}
+	own := map[int]form{}
 	tables := styles{blank: map[int][2]bool{}}
 	inCells := false
 	b.files.Each("xl/styles.xml", func(_ *xml.Decoder, t xml.StartElement) {
@@ -46,15 +48,15 @@ func (b *workbook) readFormats() {
 		case "cellXfs":
 			inCells = true
 		case "xf":
-			if !inCells || len(b.dates) >= 100_000 {
+			if !inCells || len(b.forms) >= 100_000 {
 				return
 			}
 			id, _ := strconv.Atoi(xmlread.Attr(t, "numFmtId"))
-			form, known := own[id]
+			f, known := own[id]
 			if !known {
-				form = builtIn[id]
+				f = builtIn[id]
 			}
-			b.dates = append(b.dates, form)
+			b.forms = append(b.forms, f)
 			b.looks = append(b.looks, tables.of(t))
 		}
 	})
@@ -63,7 +65,7 @@ func (b *workbook) readFormats() {
 // formOf returns what the code of a format shows. Quoted text, and what stands in brackets, are no parts of a date.
 // Years, days, hours, seconds and names of months make a code one of dates; "m" alone, which is a month or minutes,
 // does not.
-func formOf(code string) dateForm {
+func formOf(code string) form {
 	var letters strings.Builder
 	quoted, bracket := false, false
 	code, _, _ = strings.Cut(code, ";") // of positive numbers
@@ -87,7 +89,10 @@ func formOf(code string) dateForm {
 	hasClock := strings.ContainsAny(text, "hs")
 	switch {
 	case strings.Contains(text, "general"), strings.ContainsAny(text, "0#?") && !hasClock:
-		return noDate
+		if strings.Contains(text, "%") {
+			return percent
+		}
+		return plain
 	case hasDay && hasClock:
 		return moment
 	case hasDay, strings.Contains(text, "mmm"):
@@ -95,14 +100,18 @@ func formOf(code string) dateForm {
 	case hasClock:
 		return clock
 	}
-	return noDate
+	return plain
 }
 
 // text returns the point in time that n stands for, as ISO 8601 writes it but with a space before the time of day, or a
 // duration as hours, minutes and seconds. since is 1900 or 1904, the year in which the calendar of the workbook begins.
 // In that of 1900 day 1 is 1 January, and there is a 29 February; in that of 1904 day 0 is 1 January. Numbers that no
 // calendar has are returned as they are.
-func (f dateForm) text(n float64, since int) string {
+func (f form) text(n float64, since int) string {
+	if f == percent { // of fifteen digits, as Excel has them: .07 times a hundred is not quite 7
+		n, _ = strconv.ParseFloat(strconv.FormatFloat(n*100, 'g', 15, 64), 64)
+		return strconv.FormatFloat(n, 'f', -1, 64) + "%"
+	}
 	if n < 0 || n > 2_958_465 { // the end of 9999
 		return strconv.FormatFloat(n, 'f', -1, 64)
 	}

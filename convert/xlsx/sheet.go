@@ -225,8 +225,8 @@ func (s *worksheet) text(c *cell) string {
 		if err != nil {
 			return value
 		}
-		if c.style >= 0 && c.style < len(s.dates) && s.dates[c.style] != noDate {
-			return s.dates[c.style].text(n, s.since)
+		if c.style >= 0 && c.style < len(s.forms) && s.forms[c.style] != plain {
+			return s.forms[c.style].text(n, s.since)
 		}
 		return number(value, n)
 	}
@@ -297,7 +297,7 @@ func (s *worksheet) markup(c *cell, text string) string {
 	if (len(runs) > 0 || alike(style.color, style.fill)) && s.filled(c.column, s.number) {
 		style.fill = "" // by a condition, or by the style of a table
 	}
-	_, err := strconv.ParseFloat(text, 64)
+	_, err := strconv.ParseFloat(c.value.String(), 64)
 	if isText := c.kind == "s" || c.kind == "inlineStr" || c.kind == "str" || err != nil; isText && style.noText ||
 		!isText && style.noNumber {
 		return looked(text, "display:none;")

@@ -50,7 +50,7 @@ type workbook struct {
 	files   *archive.Archive
 	strings []string      // that cells refer to by number
 	rich    map[int][]run // those of them that have parts with looks of their own
-	dates   []dateForm
+	forms   []form
 	looks   []cellStyle
 	since   int // year of the first day
 	doc     archive.Document
