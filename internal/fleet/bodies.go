@@ -128,7 +128,7 @@ func (f *Fleet) place(ctx context.Context, list []*blob) {
 			err := fault.Catch("fleet: put content", func() error { return f.bucket.Put(ctx, b.hash, b.packed, false) })
 			switch {
 			case err == nil:
-			case ctx.Err() == nil && f.bucket.Answers(ctx): // the content stays in its row
+			case ctx.Err() == nil && !bucket.IsBusy(err) && f.bucket.Answers(ctx): // the content stays in its row
 				f.refuseContent(b.hash[:], err)
 				return
 			default:
@@ -167,7 +167,8 @@ func (f *Fleet) bodyOf(ctx context.Context, packed []byte, length int, hash []by
 		return nil, errNotNow
 	}
 	content, err := f.bucket.Get(ctx, [32]byte(hash), length)
-	if err != nil && !errors.Is(err, bucket.ErrLost) && ctx.Err() == nil && f.bucket.Answers(ctx) {
+	if err != nil && !errors.Is(err, bucket.ErrLost) && !bucket.IsBusy(err) && ctx.Err() == nil &&
+		f.bucket.Answers(ctx) {
 		if !bucket.RefusedWith(err, http.StatusForbidden) {
 			reason, _ := f.bucket.Explain(err)
 			return nil, fmt.Errorf("%w: %s", bucket.ErrObject, reason)
@@ -248,7 +249,7 @@ func (f *Fleet) repair(ctx context.Context) error {
 		switch {
 		case err == nil:
 			f.taken("content", id)
-		case ctx.Err() == nil && f.bucket.Answers(ctx):
+		case ctx.Err() == nil && !bucket.IsBusy(err) && f.bucket.Answers(ctx):
 			f.refuseContent(list[i].hash, err)
 			continue
 		default:

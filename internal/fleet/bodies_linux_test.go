@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -334,5 +335,37 @@ func TestContentThatTheObjectStoreRefusesStaysInItsRow(t *testing.T) {
 	}
 	if !a.Status().Since.Equal(since) {
 		t.Error("a was connected anew")
+	}
+}
+
+// An object store that answers two of three requests with 503 is asked again. What it does not take then waits, and
+// does not fill the database instead.
+func TestABusyObjectStoreGetsEverythingInTheEnd(t *testing.T) {
+	t.Parallel()
+	server, bucket := fleettest.Start(t), fleettest.StartBucket(t)
+	all := shared(t, server, bucket, "a", "b")
+	var requests atomic.Int64
+	bucket.Trouble(func(w http.ResponseWriter, _ *http.Request) bool {
+		busy := requests.Add(1)%3 != 0
+		if busy {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = fmt.Fprint(w, "<Error><Code>SlowDown</Code></Error>")
+		}
+		return !busy
+	})
+	const pages = 40
+	for i := range pages {
+		all[0].read(fmt.Sprint("https://a.test/", i), large(fmt.Sprint("Page ", i)), 0)
+	}
+	for i := range pages {
+		await(t, fmt.Sprint("https://a.test/", i), large(fmt.Sprint("Page ", i)), all[1])
+	}
+	if n := server.Count("pages WHERE body IS NOT NULL"); n != 0 {
+		t.Errorf("%d pages have their content in the database", n)
+	}
+	for _, n := range all {
+		if st := n.Status(); st.SetAside != 0 || st.Bodies.Lost != 0 {
+			t.Errorf("%+v", st)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -47,7 +48,7 @@ type Bucket struct {
 	Name   string // for people
 	base   string // URL of what the names of all objects follow
 	region string
-	keys   aws.Credentials
+	keys   *aws.CredentialsCache
 	signer *v4.Signer
 	client *http.Client
 }
@@ -59,7 +60,7 @@ var (
 )
 
 // New returns the bucket at a URL like s3://bucket/prefix?endpoint=https://host:9000&region=eu-west-1. It
-// connects to nothing. The access key is in the URL, or in the variables that other clients of S3 read, too. An
+// connects to nothing. The access key is in the URL, or where the variables say that other clients of S3 read. An
 // endpoint whose host begins with the bucket's name, such as https://bucket.host, is that of the bucket itself
 // ("virtual hosted style"); of others the bucket is the first part of the path.
 func New(raw string) (*Bucket, error) {
@@ -100,17 +101,6 @@ func New(raw string) (*Bucket, error) {
 	} else {
 		b.base = amazon(u.Host, b.region) + prefix
 	}
-	if u.User != nil {
-		b.keys.AccessKeyID = u.User.Username()
-		b.keys.SecretAccessKey, _ = u.User.Password()
-	} else {
-		b.keys.AccessKeyID, b.keys.SecretAccessKey = os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY")
-		b.keys.SessionToken = os.Getenv("AWS_SESSION_TOKEN")
-	}
-	if b.keys.AccessKeyID == "" || b.keys.SecretAccessKey == "" {
-		return nil, errors.New("there is no access key: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, " +
-			"or write s3://KEY:SECRET@bucket")
-	}
 	b.client = &http.Client{
 		Transport: &http.Transport{ // without a proxy: the environment may name this node
 			DialContext:           (&net.Dialer{Timeout: connectTime}).DialContext,
@@ -121,6 +111,9 @@ func New(raw string) (*Bucket, error) {
 			DisableCompression:    true,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	if b.keys, err = keysOf(u.User, b.client); err != nil {
+		return nil, err
 	}
 	return b, nil
 }
@@ -164,9 +157,32 @@ func RefusedWith(err error, status int) bool {
 	return ok && r.status == status
 }
 
-// do makes a signed request for the object of a hash (AWS Signature Version 4). If it returns no error, the status is
-// 200 and the caller closes the answer's body; every other status is a refusal.
+// IsBusy reports whether an error is a refusal because of too many requests, or of trouble that the object store has.
+func IsBusy(err error) bool {
+	return RefusedWith(err, http.StatusServiceUnavailable) || RefusedWith(err, http.StatusTooManyRequests) ||
+		RefusedWith(err, http.StatusInternalServerError)
+}
+
+// do makes a request as once does. While the object store is busy, it does so four times, with pauses between them.
 func (b *Bucket) do(ctx context.Context, method string, hash [32]byte, content []byte, fields ...string) (
+	*http.Response, error,
+) {
+	for pause := 100 * time.Millisecond; ; pause *= 2 {
+		resp, err := b.once(ctx, method, hash, content, fields...)
+		if !IsBusy(err) || pause > 400*time.Millisecond {
+			return resp, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(pause/2 + rand.N(pause)): //nolint:gosec // requests are to be apart, no more
+		}
+	}
+}
+
+// once makes a signed request for the object of a hash (AWS Signature Version 4). If it returns no error, the status is
+// 200 and the caller closes the answer's body; every other status is a refusal.
+func (b *Bucket) once(ctx context.Context, method string, hash [32]byte, content []byte, fields ...string) (
 	*http.Response, error,
 ) {
 	name := hex.EncodeToString(hash[:])
@@ -174,18 +190,29 @@ func (b *Bucket) do(ctx context.Context, method string, hash [32]byte, content [
 	if err != nil {
 		return nil, err
 	}
+	return b.send(ctx, req, content, fields...)
+}
+
+// send is once for a request with some content.
+func (b *Bucket) send(ctx context.Context, req *http.Request, content []byte, fields ...string) (
+	*http.Response, error,
+) {
+	if req.Method == http.MethodPut {
+		// A bucket with object lock insists on this, or on fields that not all servers know.
+		sum := md5.Sum(content) //nolint:gosec // it is no secret
+		req.Header.Set("Content-Md5", base64.StdEncoding.EncodeToString(sum[:]))
+	}
 	for i := 0; i+1 < len(fields); i += 2 {
 		req.Header.Set(fields[i], fields[i+1])
 	}
 	sum := sha256.Sum256(content)
 	payload := hex.EncodeToString(sum[:])
 	req.Header.Set("X-Amz-Content-Sha256", payload) // the server checks it
-	if method == http.MethodPut {
-		// A bucket with object lock insists on this, or on fields that not all servers know.
-		sum := md5.Sum(content) //nolint:gosec // it is no secret
-		req.Header.Set("Content-Md5", base64.StdEncoding.EncodeToString(sum[:]))
+	keys, err := b.keys.Retrieve(ctx)
+	if err != nil {
+		return nil, &keysError{err}
 	}
-	if err := b.signer.SignHTTP(ctx, b.keys, req, payload, "s3", b.region, time.Now()); err != nil {
+	if err := b.signer.SignHTTP(ctx, keys, req, payload, "s3", b.region, time.Now()); err != nil {
 		return nil, err
 	}
 	resp, err := b.client.Do(req)
@@ -201,6 +228,10 @@ func (b *Bucket) do(ctx context.Context, method string, hash [32]byte, content [
 	code, _, closed := strings.Cut(after, "</Code>")
 	if !closed || len(code) > 64 {
 		code = ""
+	}
+	switch code {
+	case "ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "TokenRefreshRequired":
+		b.keys.Invalidate() // it may be another one by now
 	}
 	return nil, &refusal{resp.StatusCode, code}
 }
@@ -281,7 +312,7 @@ func (b *Bucket) Explain(err error) (reason, remedy string) {
 		case r.code == "NoSuchBucket":
 			return reason, "create the bucket of " + b.Name + ", or correct its name in fleet.bodies"
 		case r.code == "InvalidAccessKeyId", r.code == "XAdminUserNotFound", r.code == "SignatureDoesNotMatch",
-			r.code == "ExpiredToken", r.status == http.StatusUnauthorized:
+			r.code == "ExpiredToken", r.code == "InvalidToken", r.status == http.StatusUnauthorized:
 			return reason, "correct the access key and its secret, in fleet.bodies or the environment"
 		case r.code == "SecondLevelDomainForbidden", r.code == "PathStyleDomainForbidden":
 			bucket, _, _ := strings.Cut(b.Name, "/")
@@ -298,6 +329,9 @@ func (b *Bucket) Explain(err error) (reason, remedy string) {
 			return reason, "correct the endpoint in fleet.bodies"
 		}
 		return reason, "nothing: this node tries again"
+	}
+	if e, ok := errors.AsType[*keysError](err); ok {
+		return e.Error(), "look at the variables of fleet.bodies: AWS_SHARED_CREDENTIALS_FILE, AWS_CONTAINER_…"
 	}
 	if e, ok := errors.AsType[*net.DNSError](err); ok {
 		return "the object store's host " + e.Name + " has no address", "correct fleet.bodies"

@@ -40,6 +40,9 @@ type Bucket struct {
 	counts  map[string]int
 }
 
+// Domain is where the server has each bucket under its name, too: at bucket.Domain.
+const Domain = "s3.test"
+
 // StartBucket runs versitygw until the test ends.
 func StartBucket(tb testing.TB) *Bucket {
 	tb.Helper()
@@ -53,8 +56,12 @@ func StartBucket(tb testing.TB) *Bucket {
 		tb.Fatal(err)
 	}
 	socket := filepath.Join(dir, "socket")
-	cmd := exec.CommandContext(context.Background(), program, "--port", socket, "--quiet", "--keep-alive", "posix",
-		filepath.Join(dir, "root"))
+	versions := filepath.Join(dir, "versions") // a bucket with object lock keeps some
+	if err := os.Mkdir(versions, 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.Background(), program, "--port", socket, "--quiet", "--keep-alive",
+		"--virtual-domain", Domain, "posix", "--versioning-dir", versions, filepath.Join(dir, "root"))
 	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY=reader", "ROOT_SECRET_KEY=secret-of-tests")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	said, err := os.Create(filepath.Join(dir, "log"))
