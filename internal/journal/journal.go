@@ -443,6 +443,7 @@ func (j *Journal) since(n uint64) (list []Entry, last, lost uint64) {
 	last = j.next - 1
 	slots := j.slotsLocked(from, last)
 	j.mu.Unlock()
+	list = make([]Entry, 0, len(slots))
 	for i, s := range slots {
 		if s.of != nil {
 			list = append(list, j.entry(from+uint64(i), s))
