@@ -38,14 +38,14 @@ const logMessage = "request"
 // writeLog logs a request that has ended, with the id of its story.
 func writeLog(log *slog.Logger, id string, r *journal.Entry) {
 	if log.Enabled(context.Background(), slog.LevelInfo) {
-		log.LogAttrs(context.Background(), slog.LevelInfo, logMessage, attrs(id, r)...)
+		var room [17]slog.Attr // not on the heap: every request comes here
+		log.LogAttrs(context.Background(), slog.LevelInfo, logMessage, addAttrs(room[:0], id, r)...)
 	}
 }
 
-// attrs returns the attributes of a request's log line. Empty ones are left out, and a reason that only repeats the
-// error.
-func attrs(id string, r *journal.Entry) []slog.Attr {
-	attrs := make([]slog.Attr, 0, 16)
+// addAttrs adds the attributes of a request's log line, 17 at most. Empty ones are left out, and a reason that only
+// repeats the error.
+func addAttrs(attrs []slog.Attr, id string, r *journal.Entry) []slog.Attr {
 	if id != "" {
 		attrs = append(attrs, slog.String(KeyID, id))
 	}

@@ -66,7 +66,7 @@ func (l *repeatLog) flush(ctx context.Context) {
 		rec := *g.rec
 		rec.Time, rec.MS = lines[i].time, lines[i].ms
 		line := slog.NewRecord(rec.Time, slog.LevelInfo, logMessage, 0)
-		line.AddAttrs(attrs("", &rec)...)
+		line.AddAttrs(addAttrs(nil, "", &rec)...)
 		if n := lines[i].count; n > 1 {
 			line.AddAttrs(slog.Int64(KeyCount, n))
 		}
