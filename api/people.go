@@ -210,6 +210,9 @@ func (f UserFields) said() string {
 	if f.Password != nil {
 		add("%s", map[bool]string{true: "password", false: "no password"}[*f.Password != ""])
 	}
+	if f.Subject != nil {
+		add("subject %.300s", cmp.Or(*f.Subject, "none"))
+	}
 	return text
 }
 
@@ -273,6 +276,8 @@ type UserFields struct {
 
 	Disabled *bool   `json:"disabled,omitempty"` // a disabled user may do nothing until they are enabled again
 	Password *string `json:"password,omitempty"` // for the dashboard, of 10 characters or more; empty takes it away
+	// Subject is for whom the provider of identities vouches: its issuer, a space, and its own id; empty ends that.
+	Subject *string `json:"subject,omitempty"`
 }
 
 // UserInfo is a user. A user of the configuration has no role: they may use the proxy and nothing else.

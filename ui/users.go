@@ -181,6 +181,8 @@ func (d *dashboard) changeUser(w http.ResponseWriter, r *http.Request) error {
 		f.Disabled, what = new(false), "enabled"
 	case "password":
 		f.Password, what = new(""), "unpassworded"
+	case "subject":
+		f.Subject = new(form.Get("subject"))
 	default:
 		if f, err = fieldsOf(r); err != nil {
 			return err

@@ -115,6 +115,7 @@ func TestUsersAreManagedByOurFormsAlone(t *testing.T) {
 		{"a bad name", "/users", url.Values{"name": {"A B"}, "role": {"read"}, "scope": {"api"}}, 400, "a name has up to 40"},
 		{"a bad limit", "/user/change", url.Values{"role": {"read"}, "requests": {"many"}}, 400, "a limit is a number"},
 		{"a bad role", "/user/change", url.Values{"role": {"root"}}, 400, "is not read, write or admin"},
+		{"a bad subject", "/user/change", url.Values{"do": {"subject"}, "subject": {"<b>"}}, 400, "the subject is not"},
 		{"no scope", "/user/token", url.Values{}, 400, "a token needs a scope"},
 		{"a scope", "/user/token", url.Values{"scope": {"root"}}, 400, "is not proxy, api or mcp"},
 		{"no such token", "/user/revoke", url.Values{"id": {"<b>"}}, 404, "has no token"},
@@ -145,6 +146,9 @@ func TestUsersAreManagedByOurFormsAlone(t *testing.T) {
 	}{
 		{"/user/change", url.Values{"role": {"admin"}, "mode": {"never"}, "tokens": {"9"}}, func(u *api.UserInfo) bool {
 			return u.Role == "admin" && u.Mode == "never" && u.Limits.RequestsPerMinute == 0 && u.Limits.TokensPerDay == 9
+		}},
+		{"/user/change", url.Values{"do": {"subject"}, "subject": {"https://i.test 7"}}, func(u *api.UserInfo) bool {
+			return u.Subject == "https://i.test 7" && u.Role == "admin"
 		}},
 		{"/user/change", url.Values{"do": {"disable"}}, func(u *api.UserInfo) bool { return u.Disabled }},
 		{"/user/change", url.Values{"do": {"enable"}}, func(u *api.UserInfo) bool { return !u.Disabled }},

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/readthru/readthru/internal/lazy"
@@ -125,8 +126,8 @@ func (u *User) Check() error {
 		return fmt.Errorf("user %q: mode %.20q is not auto, always, negotiate or never", u.Name, u.Mode)
 	case u.Switched < 0:
 		return fmt.Errorf("user %q: the count of changes is negative", u.Name)
-	case len(u.Subject) > maxSubject:
-		return fmt.Errorf("user %q: the id of the provider of identities is too long", u.Name)
+	case len(u.Subject) > maxSubject || u.Subject != "" && !strings.Contains(u.Subject, " "):
+		return fmt.Errorf("user %q: the subject is not the issuer of the provider of identities, a space, and its id", u.Name)
 	case u.PasswordHash != "" && tooDear(u.PasswordHash):
 		return fmt.Errorf("user %q: the hash of the password cannot be checked", u.Name)
 	case u.Limits.RequestsPerMinute < 0 || u.Limits.TokensPerDay < 0:

@@ -26,9 +26,13 @@ func (s *Service) Identify(who openid.Person) (string, error) {
 			return mayIdentify(u)
 		}
 		at, found := find(all, name)
-		if found && !all.List[at].Gone || slices.Contains(s.configured(), name) {
-			return api.Problem(http.StatusForbidden, "there is another user %s here, who does not sign in by the provider "+
-				"of identities: ask an administrator", name)
+		switch {
+		case slices.Contains(s.configured(), name):
+			return api.Problem(http.StatusForbidden, "there is a user %s in the configuration file here, who is not known "+
+				"to be you: ask an administrator", name)
+		case found && !all.List[at].Gone:
+			return api.Problem(http.StatusForbidden, "there is a user %s here who is not known to be you: ask an "+
+				"administrator, who can set the subject of that user to yours, %q", name, who.Subject)
 		}
 		u := newUser(name, now)
 		u.Role, u.Subject = roleOf(users.Read, who), who.Subject
@@ -54,6 +58,14 @@ func bySubject(list []users.User, subject string) *users.User {
 		return nil
 	}
 	return &list[i]
+}
+
+// subjectFree returns a problem if the provider of identities vouches for another user by the id that it has for u.
+func subjectFree(list []users.User, u *users.User) error {
+	if other := bySubject(list, u.Subject); other != nil && other.Name != u.Name {
+		return api.Problem(http.StatusConflict, "the provider of identities vouches for user %s by this subject", other.Name)
+	}
+	return nil
 }
 
 func mayIdentify(u *users.User) error {

@@ -92,6 +92,16 @@ func TestAProviderVouchesForItsUsersAlone(t *testing.T) {
 			"ann",
 			users.Read,
 		},
+		{
+			"a user of here whom an administrator linked", func() { change("bob", api.UserFields{Subject: new(" i 4 ")}) },
+			openid.Person{Subject: "i 4", Name: "robert"},
+			"bob", users.Read,
+		},
+		{
+			"no longer linked", func() { change("bob", api.UserFields{Subject: new("")}) },
+			openid.Person{Subject: "i 4", Name: "bob"},
+			"", "",
+		},
 		{"who had that name before", nil, openid.Person{Subject: "i 1", Name: "ann"}, "", ""},
 	} {
 		if tt.before != nil {
@@ -115,5 +125,11 @@ func TestAProviderVouchesForItsUsersAlone(t *testing.T) {
 			got.Changed.After(time.Now().Add(time.Second)) {
 			t.Errorf("%s: %q, %v, %+v", tt.what, name, err, got)
 		}
+	}
+	two := api.UserFields{Subject: new("i 3")} // ann's
+	_, err = s.ChangeUser(t.Context(), api.UserChange{Name: "bob", UserFields: two})
+	if _, made := s.AddUser(t.Context(), api.NewUser{Name: "dan", UserFields: two}); api.CodeOf(err) != api.CodeConflict ||
+		api.CodeOf(made) != api.CodeConflict {
+		t.Errorf("two users of one subject: %v, %v; want conflicts", err, made)
 	}
 }

@@ -52,6 +52,9 @@ func setter(f api.UserFields) (func(*users.User), error) {
 		if f.Password != nil {
 			u.PasswordHash = hash
 		}
+		if f.Subject != nil {
+			u.Subject = strings.TrimSpace(*f.Subject)
+		}
 	}, nil
 }
 
@@ -116,6 +119,9 @@ func (s *Service) AddUser(_ context.Context, in api.NewUser) (*api.MadeToken, er
 	}
 	err = s.changeUsers(now, func(all *store.Users) error {
 		at, found := find(all, in.Name)
+		if err := subjectFree(all.List, &u); err != nil {
+			return err
+		}
 		switch {
 		case found && !all.List[at].Gone:
 			return api.NewError(http.StatusConflict, api.CodeUserExists, "there is a user "+in.Name+" already")
@@ -286,6 +292,9 @@ func (s *Service) changeOne(name string, change func(*users.User) error) (change
 		u.Changed = after(u.Changed, now)
 		if err := u.Check(); err != nil {
 			return api.Problem(http.StatusBadRequest, "%s", err)
+		}
+		if err := subjectFree(all.List, &u); err != nil {
+			return err
 		}
 		all.List[at], changed = u, &u
 		return nil

@@ -50,6 +50,7 @@ func (p *program) usersCommand() *cli.Command {
 				Name: "set", Usage: "change role, mode or limits of a user", ArgsUsage: "NAME",
 				Flags: append(slices.Clone(fields),
 					&cli.BoolFlag{Name: "disabled", Usage: "let the user do nothing; --disabled=false ends that"},
+					&cli.StringFlag{Name: "subject", Usage: "`ID` of the user at the provider of identities: its issuer, a space, its id"},
 					&cli.BoolFlag{Name: "password", Usage: "set the password for the dashboard: the first line of standard input"},
 					command.JSONFlag()),
 				Action: p.usersSet,
@@ -91,6 +92,9 @@ func userFields(c *cli.Context) (f api.UserFields) {
 	}
 	if c.IsSet("tokens-per-day") {
 		f.TokensPerDay = new(c.Int64("tokens-per-day"))
+	}
+	if c.IsSet("subject") {
+		f.Subject = new(c.String("subject"))
 	}
 	if c.IsSet("disabled") {
 		f.Disabled = new(c.Bool("disabled"))
@@ -181,8 +185,8 @@ func (p *program) usersSet(c *cli.Context) error {
 		fields.Password = &password
 	}
 	if fields == (api.UserFields{}) {
-		return terminal.Usagef("name what to change: --role, --mode, --requests-per-minute, --tokens-per-day, --disabled " +
-			"or --password")
+		return terminal.Usagef("name what to change: --role, --mode, --requests-per-minute, --tokens-per-day, --disabled, " +
+			"--subject or --password")
 	}
 	return command.Show(p.Program, c, func(b *api.Client) (*api.UserInfo, error) {
 		return b.ChangeUser(c.Context, api.UserChange{Name: name, UserFields: fields})
