@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/dustin/go-humanize"
 
@@ -23,7 +24,7 @@ var functions = template.FuncMap{
 	"iso":    func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"took":   func(micros int64) string { return tookText(time.Duration(micros) * time.Microsecond) },
 	"uptime": uptimeText, "saved": savedText, "plain": func(text any) string { return plain(fmt.Sprint(text)) },
-	"millis": millisText, "until": untilText, "titles": titles,
+	"millis": millisText, "until": untilText, "titles": titles, "why": whyText, "words": wordsOf,
 	"parts": partsOfURL, "brief": brief, "short": shortTime, "left": leftText, "host": hostText,
 	"lines": func(text string) string { return string(withoutControls([]byte(text))) },
 	"plus":  func(a, b int) int { return a + b }, "minus": func(a, b int) int { return a - b },
@@ -88,6 +89,34 @@ func untilText(told string) string {
 		return ""
 	}
 	return t.Local().Format("2006-01-02 15:04:05")
+}
+
+// whyText writes why a host is treated as it is, from the word of the proxy and what follows it: preset;
+// category="chat".
+func whyText(why string) string {
+	word, rest, _ := strings.Cut(why, ";")
+	switch word {
+	case "rule":
+		return "a rule"
+	case "preset":
+		_, category, _ := strings.Cut(rest, "=")
+		return strings.TrimSpace("built-in list, " + strings.Trim(category, `"`))
+	case "client-rejected-ca":
+		return "the client rejected our certificate"
+	}
+	return why
+}
+
+// wordsOf writes the id of an operation, such as addUser, in words.
+func wordsOf(id string) string {
+	var b strings.Builder
+	for i, r := range id {
+		if i > 0 && unicode.IsUpper(r) && !unicode.IsUpper(rune(id[i-1])) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }
 
 // titles reports whether a subject of a note is only how its text begins, which stands above it.

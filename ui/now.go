@@ -49,14 +49,15 @@ type part struct {
 	Good bool
 }
 
-// Class is the CSS class of the tag that names the state, for its colour: what is switched off is neither good nor bad.
+// Class is the CSS class of the tag that names the state, for its colour: what is switched off, or does not work
+// yet, is neither good nor bad.
 func (p part) Class() string {
 	switch {
 	case p.State == "down", p.State == "unavailable":
 		return "o-failed"
 	case !p.Good:
 		return "o-stale"
-	case p.State == "off":
+	case p.State == "off", p.State == "connecting":
 		return ""
 	}
 	return "o-hit"

@@ -66,7 +66,8 @@ func hostilePages(t *testing.T, w *world) []string {
 		w.put(t, fmt.Sprint("vector", i), v, v)
 		fmt.Fprintf(&md, "# %s\n\n%s\n\n[link](<%s>) ![image](<%s>) <%s>\n\n```%s\n%s\n```\n\n"+
 			"| %s |\n|---|\n| %s |\n\n- [x] %s\n\n"+
-			"[ref%d]\n\n[ref%d]: <%s> \"%s\"\n\n", v, v, v, v, v, v, v, v, v, v, i, i, v, v)
+			"> [!NOTE]\n> %s\n\n> [!%s]\n> x\n\n"+
+			"[ref%d]\n\n[ref%d]: <%s> \"%s\"\n\n", v, v, v, v, v, v, v, v, v, v, v, v, i, i, v, v)
 	}
 	everything := w.put(t, "everything", strings.Join(all, " "), md.String())
 	long := w.put(t, "long", strings.Repeat("long", 2500), "# "+strings.Repeat("long", 2500)+
@@ -123,7 +124,9 @@ func calmPages(t *testing.T, w *world) []string {
 		"- [x] done\n\n" +
 		"```go\nfunc main() { " + strings.Repeat("wide ", 80) + "}\n```\n\n| a | b |\n|---|---|\n| " +
 		strings.Repeat("wide", 80) +
-		" | 2 |\n\n<div>\nHTML " + strings.Repeat("wide ", 80) + "\n</div>\n\n> A quote.\n\n## Next\n\nText.\n"
+		" | 2 |\n\n<div>\nHTML " + strings.Repeat("wide ", 80) + "\n</div>\n\n> A quote.\n\n" +
+		"> [!NOTE]\n> One.\n\n> [!TIP]\n> Two.\n\n> [!IMPORTANT]\n> Three.\n\n> [!WARNING]\n> Four.\n\n" +
+		"> [!CAUTION]\n> Five.\n\n## Next\n\nText.\n"
 	w.read(t, w.serve("/calm", "text/markdown", md))
 	doc := w.read(t, w.serve("/calm", "text/markdown", strings.Replace(md, "Text", "Other text", 1)))
 	client := w.server.Client("test")

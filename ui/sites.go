@@ -50,8 +50,8 @@ func (s siteRow) Class() string {
 // Reason says why a host is treated as it is, in words for the list. What is done with all hosts is not said.
 func (s siteRow) Reason() string {
 	switch {
-	case s.Why != "" && s.Why != "default":
-		return s.Why
+	case s.Why != "" && s.Why != "default" && s.Why != "rule": // which stands beside it
+		return whyText(s.Why)
 	case s.Tunnels > 0:
 		return strconv.Itoa(s.Tunnels) + " tunnelled lately"
 	case s.Failed > 0:

@@ -32,6 +32,27 @@ func (w *world) fillSites(t *testing.T, texts []string) {
 	}
 }
 
+// fillRules makes a rule for paths that are texts. It returns what removes them.
+func (w *world) fillRules(t *testing.T, texts []string) (remove func()) {
+	t.Helper()
+	var made []store.Rule
+	for _, text := range texts {
+		says := store.RuleFields{Host: "ruled.test", Path: "/" + text, Log: "off"}
+		rule, err := w.store.PutRule(store.Rule{RuleFields: says}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, rule)
+	}
+	return func() {
+		for _, rule := range made {
+			if err := w.store.DeleteRule(rule.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
 // useSites blocks a host and has it forgotten, by buttons.
 func useSites(t *testing.T, w *world, b *browser) {
 	t.Helper()

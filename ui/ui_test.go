@@ -206,6 +206,7 @@ func TestPagesInABrowser(t *testing.T) {
 	w.fillViews(t, append(all, strings.Repeat("long", 250)))
 	w.fillNotes(t, append(all, strings.Repeat("long", 2500)))
 	w.fillSites(t, all)
+	unrule := w.fillRules(t, append(all, strings.Repeat("long", 500)))
 	w.fillSystem(append(all, strings.Repeat("long", 2500)))
 	w.fillSessions(t, append([]string{"calm"}, all...))
 	w.fillLedger(t, append(all, strings.Repeat("long", 2500), "calm.test"))
@@ -221,7 +222,7 @@ func TestPagesInABrowser(t *testing.T) {
 	paths := append([]string{
 		"/", "/?span=30d", "/requests", "/requests?q=" + url.QueryEscape(all[0]),
 		"/requests/" + list.Requests[0].ID, "/requests/" + list.Requests[2].ID, "/sites", "/notes",
-		"/sites/hostile.test", "/left",
+		"/sites/hostile.test", "/sites/ruled.test", "/left",
 		"/users", "/user?name=ann", "/user?name=" + strings.Repeat("long", 10), "/user?name=" + url.QueryEscape(all[0]),
 		"/acts", "/account", "/system?all=1", "/sessions", "/session?name=calm", "/session?name=" + url.QueryEscape(all[0]),
 	}, hostilePages(t, w)...)
@@ -249,6 +250,7 @@ func TestPagesInABrowser(t *testing.T) {
 		}
 		b.check(path)
 	}
+	unrule()
 	useViews(t, w, b)
 	useNow(t, w, b)
 	useKeys(t, w, b)
