@@ -1,6 +1,7 @@
 package convert_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +61,48 @@ func TestAnnotationsOfPDFsAreCounted(t *testing.T) {
 			warned := strings.Contains(strings.Join(res.Warnings, " "), convert.WarnHidden+"=1")
 			if counted != tt.kind || warned != (tt.kind != "") {
 				t.Errorf("counted as %q, want %q; warnings %v", counted, tt.kind, res.Warnings)
+			}
+		})
+	}
+}
+
+// What a person filled in or wrote on a page is read where it stands, as viewers draw it. What they do not draw, and
+// what only marks text, is not.
+func TestFilledFormsAreRead(t *testing.T) {
+	const value, box = "Ann Miller", "/Rect [160 695 360 715] "
+	form := func(number int, entries, content string) string {
+		return fmt.Sprintf("%d 0 obj << /Subtype /Form /Resources << /Font << /F1 3 0 R >> >> %s /Length %d >> stream\n%s\n"+
+			"endstream endobj\n", number, entries, len(content), content)
+	}
+	drawn := form(90, "/BBox [0 0 200 20]", "/Tx BMC q "+at(2, 5, "F1 10", value)+" Q EMC")
+	half := form(90, "/BBox [0 0 400 40]", at(4, 10, "F1 20", value))
+	turned := form(90, "/BBox [0 0 20 200] /Matrix [0 -1 1 0 0 20]", "BT /F1 10 Tf 0 1 -1 0 15 2 Tm ("+value+") Tj ET")
+	off := form(91, "/BBox [0 0 200 20]", at(2, 5, "F1 10", "no"))
+	flat := form(90, "/BBox [0 0 0 0]", at(2, 5, "F1 10", value))
+	white := form(90, "/BBox [0 0 200 20]", "1 g "+at(2, 5, "F1 10", value))
+	filled := "Name of person: " + value
+	const alone = "Name of person:"
+	for _, tt := range []struct{ name, annotation, objects, want string }{
+		{"field", "/Subtype /Widget " + box + "/AP << /N 90 0 R >>", drawn, filled},
+		{"field at half the size", "/Subtype /Widget " + box + "/AP << /N 90 0 R >>", half, filled},
+		{"field that is turned", "/Subtype /Widget " + box + "/AP << /N 90 0 R >>", turned, filled},
+		{
+			"field in one of its states", "/Subtype /Widget " + box + "/AS /On /AP << /N << /Off 91 0 R /On 90 0 R >> >>",
+			drawn + off, filled,
+		},
+		{"text box", "/Subtype /FreeText /Contents (" + value + ") " + box + "/AP << /N 90 0 R >>", drawn, filled},
+		{"field that is not shown", "/Subtype /Widget /F 2 " + box + "/AP << /N 90 0 R >>", drawn, alone},
+		{"field without a look", "/Subtype /Widget /V (" + value + ") " + box, drawn, alone},
+		{"mark over the text", "/Subtype /Highlight " + box + "/AP << /N 90 0 R >>", drawn, alone},
+		{"field of no size", "/Subtype /Widget " + box + "/AP << /N 90 0 R >>", flat, alone},
+		{"white in a field", "/Subtype /Widget " + box + "/AP << /N 90 0 R >>", white, alone},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := strings.Replace(pdfFile(at(80, 700, "F1 10", alone)+at(80, 600, "F1 10", "Below it.")), "/Annots [",
+				"/Annots [<< /Type /Annot "+tt.annotation+" >> ", 1)
+			res := document(t, file+tt.objects, "")
+			if want := tt.want + "\n\nBelow it.\n"; res.Markdown != want {
+				t.Errorf("%q, want %q", res.Markdown, want)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,6 +33,7 @@ type canvas struct {
 	invisible []Glyph // drawn in mode 3, or below a picture: the text of a scanned page
 	seen      seen
 	after     [2]float64 // where the last glyph ends that nobody sees
+	added     int        // glyphs that were kept at first
 	off       int        // groups of optional content around that are not shown
 
 	// operators is the variable of that name. run does not read it itself: Do runs a form, and Go refuses a table whose
@@ -111,6 +113,9 @@ func (c *canvas) annotations(v any, base matrix) {
 func (c *canvas) note(a dict) {
 	r := c.f.r
 	hidden := int(r.number(a["F"]))&unshown != 0
+	if c.drawn(a) != nil { // on the page
+		return
+	}
 	values := []any{a["Contents"]}
 	if hidden {
 		values = append(values, a["V"], r.dict(a["Parent"])["V"])
@@ -120,6 +125,70 @@ func (c *canvas) note(a dict) {
 			c.page.Notes = append(c.page.Notes, Note{strings.ToValidUTF8(text[:min(len(text), maxNote)], ""), hidden})
 		}
 	}
+}
+
+// appearances draws, over the page, the fields of forms and the texts that somebody set on it (§12.5.5), with what they
+// hold. Other annotations mark text or stand beside it. g is the state in which the page is drawn.
+func (c *canvas) appearances(v any, g state) {
+	r := c.f.r
+	list, _ := r.resolve(v).([]any)
+	for _, item := range list[:min(len(list), maxNotes)] {
+		r.step()
+		a := r.dict(item)
+		s := c.drawn(a)
+		if s == nil {
+			continue
+		}
+		// The box of the form, as its own matrix turns it, fills the place of the annotation.
+		b, place := r.box(s.dict["BBox"]), r.box(a["Rect"])
+		turned := unitSquare(matrix{b[2] - b[0], 0, 0, b[3] - b[1], b[0], b[1]}.then(r.matrix(s.dict)))
+		wide, high := (place[2]-place[0])/(turned.x1-turned.x0), (place[3]-place[1])/(turned.y1-turned.y0)
+		own := g
+		own.ctm = matrix{wide, 0, 0, high, place[0] - turned.x0*wide, place[1] - turned.y0*high}.then(g.ctm)
+		if own.ctm.finite() {
+			before := c.added
+			c.object(s, nil, own, 0)
+			c.place(c.added - before)
+		}
+	}
+}
+
+// place puts the last n glyphs of the page, which fill in a field, behind the one that stands left of them on their
+// line, which is mostly its label: pages are read in the order in which they are drawn.
+func (c *canvas) place(n int) {
+	all := c.page.Glyphs
+	from, label := max(len(all)-n, 0), -1
+	if from == len(all) {
+		return
+	}
+	c.f.r.spend(1 + len(all)/64)
+	first := all[from]
+	for i, g := range all[:from] {
+		if g.Turn == first.Turn && g.X < first.X && max(g.Y-first.Y, first.Y-g.Y) < first.Size/2 &&
+			(label < 0 || g.X >= all[label].X) {
+			label = i
+		}
+	}
+	if label >= 0 {
+		value := slices.Clone(all[from:])
+		copy(all[label+1+len(value):], all[label+1:from])
+		copy(all[label+1:], value)
+	}
+}
+
+// drawn returns the form that viewers draw for an annotation that is a field or a text on the page; nil for others.
+func (c *canvas) drawn(a dict) *stream {
+	r := c.f.r
+	look := r.resolve(r.dict(a["AP"])["N"])
+	if states, ok := look.(dict); ok {
+		look = r.resolve(states[r.name(a["AS"])])
+	}
+	s, ok := look.(*stream)
+	if kind := r.name(a["Subtype"]); !ok || kind != "Widget" && kind != "FreeText" || r.name(s.dict["Subtype"]) != "Form" ||
+		int(r.number(a["F"]))&unshown != 0 {
+		return nil
+	}
+	return s
 }
 
 // run executes a content stream, which begins with the state g. resources are the dictionary in which it finds fonts
@@ -173,11 +242,8 @@ func (c *canvas) object(v any, resources dict, g state, depth int) {
 		c.f.cut = true
 		return
 	}
-	if m, ok := r.resolve(s.dict["Matrix"]).([]any); ok && len(m) == 6 {
-		own := matrix{r.number(m[0]), r.number(m[1]), r.number(m[2]), r.number(m[3]), r.number(m[4]), r.number(m[5])}
-		if own = own.then(g.ctm); own.finite() {
-			g.ctm = own
-		}
+	if own := r.matrix(s.dict).then(g.ctm); own.finite() {
+		g.ctm = own
 	}
 	// Nothing of a form is seen outside of its box.
 	if b := r.box(s.dict["BBox"]); b[2] > b[0] && b[3] > b[1] {
@@ -188,6 +254,15 @@ func (c *canvas) object(v any, resources dict, g state, depth int) {
 		resources = own
 	}
 	c.run(r.decode(s), resources, g, depth+1)
+}
+
+// matrix returns the matrix of a form, the one that changes nothing where it states none.
+func (r *pdfReader) matrix(form dict) matrix {
+	m, _ := r.resolve(form["Matrix"]).([]any)
+	if len(m) != 6 {
+		return identity
+	}
+	return matrix{r.number(m[0]), r.number(m[1]), r.number(m[2]), r.number(m[3]), r.number(m[4]), r.number(m[5])}
 }
 
 // add keeps a glyph of a page whose baseline and size m gives, if a reader can see it: of at least one point, on the
@@ -227,6 +302,7 @@ func (c *canvas) add(text string, m matrix, width float64, g *state) {
 		return
 	}
 	p.Glyphs = append(p.Glyphs, glyph)
+	c.added++
 }
 
 // hide notes a glyph that nobody sees. Its baseline leads from one point to another; words are told apart by the room

@@ -171,10 +171,12 @@ func (f *File) read(p *Page, d dict) {
 	c.annotations(d["Annots"], base)
 	defer c.finish()
 	everywhere := rect{math.Inf(-1), math.Inf(-1), math.Inf(1), math.Inf(1)}
-	c.run(f.r.contents(d["Contents"]), f.r.dict(d["Resources"]), state{
+	g := state{
 		ctm: base, scale: 1, fill: black, stroke: black, alpha: 1, line: 1, clip: everywhere,
 		fillSpace: colorSpace{channels: 1}, strokeSpace: colorSpace{channels: 1},
-	}, 0)
+	}
+	c.run(f.r.contents(d["Contents"]), f.r.dict(d["Resources"]), g, 0)
+	c.appearances(d["Annots"], g)
 }
 
 // contents returns the content stream of a page, which may be in several parts. A part that is no stream is left out.
