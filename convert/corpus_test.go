@@ -3,16 +3,21 @@ package convert_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"golang.org/x/net/html"
 
@@ -25,6 +30,70 @@ import (
 type corpusPage struct {
 	Set, ID, URL, HTML, Type string
 	content                  []byte
+	stated                   statedFacts
+}
+
+// statedFacts are the title, the author and the date that the reference of a page states; "" for those it does not. A
+// date is a day.
+type statedFacts [3]string
+
+// readStated reads them from the reference of a page, whose form its set decides. It returns none without a reference.
+func readStated(file string) (s statedFacts) {
+	f, err := os.Open(file)
+	if err != nil {
+		return s
+	}
+	defer func() { _ = f.Close() }()
+	type facts struct{ Title, Author, Byline, Date, Published, PublishedTime string }
+	var reference struct {
+		facts
+		Meta facts
+	}
+	z, err := gzip.NewReader(f)
+	if err != nil || json.NewDecoder(z).Decode(&reference) != nil {
+		return s
+	}
+	r, m := reference.facts, reference.Meta
+	date := cmp.Or(r.Date, m.Published, m.PublishedTime)
+	return statedFacts{cmp.Or(r.Title, m.Title), cmp.Or(r.Author, m.Author, m.Byline), date[:min(len(date), 10)]}
+}
+
+// factScore counts, for one kind of stated fact of a set: references that state one, those that were met, those that
+// were not with what was said instead, and facts that were given where the reference has none.
+type factScore struct{ stated, right, wrong, given int }
+
+// add compares what was found with what is stated. Letters and digits count, in lower case.
+func (s *factScore) add(found, stated string) {
+	fold := func(text string) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) {
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, text)
+	}
+	found, stated = fold(found), fold(stated)
+	switch {
+	case stated == "" && found != "":
+		s.given++
+	case stated == "":
+	case found == stated:
+		s.right++
+	case found != "":
+		s.wrong++
+	}
+	if stated != "" {
+		s.stated++
+	}
+}
+
+// String returns precision and recall where the reference states a fact, and how many were given elsewhere.
+func (s factScore) String() string {
+	if s.stated == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("P %.3f R %.3f of %d, %d more", float64(s.right)/float64(max(1, s.right+s.wrong)),
+		float64(s.right)/float64(s.stated), s.stated, s.given)
 }
 
 // readCorpus reads the corpus in the folder that READTHRU_CORPUS names, or our own.
@@ -56,19 +125,23 @@ func readCorpus(tb testing.TB) []corpusPage {
 			tb.Fatal(err)
 		}
 		_ = f.Close()
+		p.stated = readStated(filepath.Join(dir, "expect", p.Set, p.ID+".json.gz"))
 		pages = append(pages, p)
 	}
 	return pages
 }
 
 // BenchmarkCorpus converts every page of a corpus, parses every page with html.Parse alone, and compares what both
-// cost. With READTHRU_CORPUS_OUT it writes each page's markdown to SET/ID.md in that folder, for a scorer.
+// cost. With READTHRU_CORPUS_OUT it writes each page's markdown to SET/ID.md in that folder, for a scorer. Of titles,
+// authors and dates it prints precision and recall for each set.
 func BenchmarkCorpus(b *testing.B) {
 	pages := readCorpus(b)
 	out := os.Getenv("READTHRU_CORPUS_OUT")
 	b.Run("convert", func(b *testing.B) {
 		size := 0
+		facts := map[string]*[3]factScore{}
 		for b.Loop() {
+			clear(facts)
 			for _, p := range pages {
 				u, _ := url.Parse(p.URL)
 				doc, err := convert.Parse(context.Background(), p.content, "text/html", u)
@@ -80,6 +153,13 @@ func BenchmarkCorpus(b *testing.B) {
 					b.Fatalf("convert %s/%s: %v", p.Set, p.ID, err)
 				}
 				size += len(p.content)
+				if facts[p.Set] == nil {
+					facts[p.Set] = &[3]factScore{}
+				}
+				date := res.Meta["date"]
+				for i, found := range []string{res.Title, res.Meta["author"], date[:min(len(date), 10)]} {
+					facts[p.Set][i].add(found, p.stated[i])
+				}
 				if out != "" {
 					file := filepath.Join(out, p.Set, p.ID+".md")
 					if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -93,6 +173,10 @@ func BenchmarkCorpus(b *testing.B) {
 		}
 		b.SetBytes(int64(size / b.N))
 		b.ReportMetric(float64(len(pages)*b.N)/b.Elapsed().Seconds(), "pages/s")
+		for _, set := range slices.Sorted(maps.Keys(facts)) {
+			f := facts[set]
+			b.Logf("%s: titles %v; authors %v; dates %v", set, f[0], f[1], f[2])
+		}
 	})
 	b.Run("parse-alone", func(b *testing.B) {
 		for b.Loop() {
