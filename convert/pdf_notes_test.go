@@ -92,6 +92,7 @@ func TestFilledFormsAreRead(t *testing.T) {
 		},
 		{"text box", "/Subtype /FreeText /Contents (" + value + ") " + box + "/AP << /N 90 0 R >>", drawn, filled},
 		{"field that is not shown", "/Subtype /Widget /F 2 " + box + "/AP << /N 90 0 R >>", drawn, alone},
+		{"button", "/Subtype /Widget /FT /Btn /Ff 65536 " + box + "/AP << /N 90 0 R >>", drawn, alone},
 		{"field without a look", "/Subtype /Widget /V (" + value + ") " + box, drawn, alone},
 		{"mark over the text", "/Subtype /Highlight " + box + "/AP << /N 90 0 R >>", drawn, alone},
 		{"field of no size", "/Subtype /Widget " + box + "/AP << /N 90 0 R >>", flat, alone},

@@ -177,8 +177,15 @@ func (c *canvas) place(n int) {
 }
 
 // drawn returns the form that viewers draw for an annotation that is a field or a text on the page; nil for others.
+// Buttons (§12.7.4.2.2) are no fields that somebody fills in.
 func (c *canvas) drawn(a dict) *stream {
+	const button = 1 << 16
 	r := c.f.r
+	for _, field := range []dict{a, r.dict(a["Parent"])} {
+		if r.name(field["FT"]) == "Btn" && int(r.number(field["Ff"]))&button != 0 {
+			return nil
+		}
+	}
 	look := r.resolve(r.dict(a["AP"])["N"])
 	if states, ok := look.(dict); ok {
 		look = r.resolve(states[r.name(a["AS"])])
