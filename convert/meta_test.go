@@ -12,11 +12,11 @@ import (
 
 func TestMeta(t *testing.T) {
 	const html = `<html lang="de"><head><title>Doc | Site</title><meta name="Description" content=" What it
- says "><meta property="og:title" content="OG"><meta property="og:site_name" content="Site"><meta name="robots" content="noindex"><meta name="keywords" content="a,b">
+ says &amp;amp; means "><meta property="og:title" content="OG"><meta property="og:site_name" content="Site"><meta name="robots" content="noindex"><meta name="keywords" content="a,b">
 <meta name="twitter:card" content="summary"><meta property="og:image" content="/i.png"><meta property="article:section" content="News"><meta name="unknown" content="x"><link rel=canonical href="/c">
 <script type="application/ld+json">{"@graph":[{"@type":"Article","datePublished":"2024-05-06T07:08:09Z","author":[{"name":"Ann"},{"name":"Bob"}]}]}</script></head><body><p>x`
 	want := page.Meta{
-		"lang": "de", "description": "What it says", "og:title": "OG", "og:site_name": "Site", "robots": "noindex",
+		"lang": "de", "description": "What it says & means", "og:title": "OG", "og:site_name": "Site", "robots": "noindex",
 		"keywords": "a,b", "twitter:card": "summary",
 		"article:section": "News", "canonical_url": "https://a.test/c", "author": "Ann, Bob", "date": "2024-05-06T07:08:09Z",
 		"title": "Doc | Site", "og:image": "https://a.test/i.png",
@@ -25,7 +25,7 @@ func TestMeta(t *testing.T) {
 	if diff := cmp.Diff(want, res.Meta); diff != "" {
 		t.Errorf("meta (-want +got):\n%s", diff)
 	}
-	if res.Title != "Doc" || res.Description != "What it says" || res.CanonicalURL != "https://a.test/c" {
+	if res.Title != "Doc" || res.Description != "What it says & means" || res.CanonicalURL != "https://a.test/c" {
 		t.Errorf("title %q, description %q, canonical %q", res.Title, res.Description, res.CanonicalURL)
 	}
 }
@@ -132,6 +132,15 @@ func TestDateAndAuthor(t *testing.T) {
 		{"a time without zone gives its day", `<meta name=date content="2024-01-02 03:04:05">`, "2024-01-02", ""},
 		{"a time element", `<p><time datetime="2024-01-02">then</time>`, "2024-01-02", ""},
 		{"a byline", `<meta name=author content="By Ann">`, "", "Ann"},
+		{"the property of The New York Times", `<meta property="article:published" content="2019-11-19T11:00:09.000Z">`, "2019-11-19T11:00:09Z", ""},
+		{
+			"a site that states itself", `<meta name=author content="The Daily"><script type="application/ld+json">{"publisher":{"name":"The Daily"},"author":{"name":"Ann Lee"}}</script>`,
+			"", "Ann Lee",
+		},
+		{
+			"a site that nobody writes for", `<meta name=author content="The Daily"><script type="application/ld+json">{"publisher":{"name":"The Daily"}}</script>`,
+			"", "The Daily",
+		},
 		{"a name that begins so", `<meta name=author content="Byron">`, "", "Byron"},
 		{"nonsense", `<meta name=date content="yesterday or so"><meta name=author content="">`, "", ""},
 		{

@@ -28,8 +28,8 @@ var metaKeys = chars.Set("description og:title og:description og:image og:site_n
 var (
 	dateKeys = []string{
 		"article:published_time", "datepublished", "citation_publication_date", "citation_date",
-		"dc.date", "dc.date.issued", "dcterms.created", "dcterms.date", "date", "pubdate", "publishdate", "parsely-pub-date",
-		"sailthru.date",
+		"article:published", "dc.date", "dc.date.issued", "dcterms.created", "dcterms.date", "date", "pubdate",
+		"publishdate", "parsely-pub-date", "sailthru.date",
 	}
 	authorKeys = []string{
 		"author", "citation_author", "dc.creator", "dcterms.creator", "parsely-author",
@@ -140,6 +140,9 @@ func Read(root *html.Node, u *url.URL) Head {
 		}
 	}
 	Put(h.Meta, "description", h.Meta["og:description"])
+	if text := h.Meta["description"]; strings.Contains(text, "&") { // some sites escape it twice
+		h.Meta["description"] = chars.Clip(html.UnescapeString(text))
+	}
 	Put(h.Meta, "canonical_url", h.Canonical)
 	t.og, t.home = chars.TrimIcons(h.Meta["og:title"]), u != nil && home(u)
 	if u != nil {

@@ -44,7 +44,11 @@ func readStructured(meta page.Meta, text string) (articleBody string, sells bool
 				isType(v["@type"], "ProductGroup") {
 				sells, price = true, cmp.Or(price, statedPrice(v))
 			}
-			Put(meta, "author", byline(chars.Clip(personName(v["author"]))))
+			author := byline(chars.Clip(personName(v["author"])))
+			if author != "" && meta["author"] != "" && meta["author"] == personName(v["publisher"]) {
+				delete(meta, "author") // the site stated itself
+			}
+			Put(meta, "author", author)
 			walk(v["@graph"])
 			walk(v["mainEntity"])
 			walk(v["mainEntityOfPage"])
