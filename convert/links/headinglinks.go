@@ -59,7 +59,8 @@ func EditsSection(n *html.Node) bool {
 	return len(links) > 0 && len(text) <= most && strings.HasSuffix(text, "]")
 }
 
-// SelfLink reports whether the text of a heading is one link to that heading. It then says no more than the heading.
+// SelfLink reports whether the text of a heading is one link to that heading, or back to its entry in the contents, as
+// docutils makes them. It then says no more than the heading.
 func SelfLink(n *html.Node) bool {
 	id, ok := strings.CutPrefix(dom.Attr(n, "href"), "#")
 	if !ok || id == "" {
@@ -67,16 +68,19 @@ func SelfLink(n *html.Node) bool {
 	}
 	h := headingAround(n)
 	if h == nil || dom.Attr(n, "id") != id && dom.Attr(h, "id") != id &&
-		(h.Parent == nil || dom.Attr(h.Parent, "id") != id) {
+		(h.Parent == nil || dom.Attr(h.Parent, "id") != id) && dom.Attr(n, "role") != "doc-backlink" &&
+		!dom.HasClass(n, "toc-backref") {
 		return false
 	}
 	return wholeHeading(n)
 }
 
-// wholeHeading reports whether the text of a heading is that of a link. It compares them on one line.
+// wholeHeading reports whether the text of a heading is that of a link. It compares them on one line, without the signs
+// of permalinks.
 func wholeHeading(n *html.Node) bool {
 	h := headingAround(n)
-	return h != nil && chars.OneLine(dom.Text(n)) == chars.OneLine(dom.Text(h))
+	bare := func(n *html.Node) string { return strings.Trim(chars.OneLine(dom.Text(n)), "¶§#🔗∞⚓◆ ") }
+	return h != nil && bare(n) == bare(h)
 }
 
 // headingAround returns the heading that a permalink or another link lies in, or nil.

@@ -178,7 +178,7 @@ var notCode = strings.Fields(`copy copybutton copy-button copybtn clipboard clip
 // lineClasses name the elements that are one line of code each. They end a line although they are no blocks in HTML.
 var lineClasses = []string{
 	"line", "code-line", "view-line", "token-line", "codemirror-line", "blob-code", "hljs-ln-code",
-	"cm-line", "ace_line", "crayon-line", "ec-line", "codeline",
+	"cm-line", "ace_line", "crayon-line", "ec-line", "codeline", "gatsby-highlight-code-line",
 }
 
 // codeText returns the text of a code block as a reader sees it: br and blocks end lines, once; line numbers and

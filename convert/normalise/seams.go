@@ -59,6 +59,9 @@ func (s *seams) walk(n *html.Node) {
 		case dom.Is(c, atom.Pre, atom.Code, atom.Kbd, atom.Samp, atom.Tt, atom.Var, atom.Sub, atom.Sup, atom.Ruby,
 			atom.Wbr, atom.Br, atom.Img), dom.Own(c):
 			s.last = nil
+		case dom.Is(c, atom.Div) && c.FirstChild == nil && s.last != nil: // it draws a line or leaves room
+			n.InsertBefore(dom.NewText(" "), c)
+			s.last = nil
 		case dom.IsBlock(c):
 			s.last = nil
 			s.walk(c)
@@ -73,7 +76,8 @@ func (s *seams) walk(n *html.Node) {
 }
 
 // meet puts a space between two texts if they meet at the edge of an element and one of the rules holds. The rules are:
-// styles set one of them apart; what meets cannot be within a word; or two boxes side by side begin with capitals.
+// styles set one of them apart; what meets cannot be within a word; a word meets another field of the same thing; or
+// two boxes side by side begin with capitals.
 func (s *seams) meet(before, after *html.Node) {
 	x, y := before.Data, after.Data
 	end, _ := utf8.DecodeLastRuneInString(x)
@@ -86,6 +90,7 @@ func (s *seams) meet(before, after *html.Node) {
 		return
 	}
 	if s.setApart(before, left) || s.setApart(after, right) || parted(x, y, left, right) ||
+		(unicode.IsLetter(end) || unicode.IsLetter(begin)) && !currency(end) && fields(left, right) ||
 		beginsName(x, y) && s.sideBySide(left, right) {
 		right.Parent.InsertBefore(dom.NewText(" "), right)
 	}
@@ -142,6 +147,14 @@ func (s *seams) sideBySide(left, right *html.Node) bool {
 	before, after := linksAt(left, right)
 	return (before == nil) != (after == nil) || s.boxed[left] || s.boxed[right] || dom.Named(left, boxNames) ||
 		dom.Named(right, boxNames) || dom.Named(left.Parent, boxesNames)
+}
+
+// fields reports whether two siblings are named as different fields of one thing, as "review__title" and "review__name"
+// are: a block and its elements (BEM).
+func fields(left, right *html.Node) bool {
+	block, element, _ := strings.Cut(dom.Attr(left, "class"), "__")
+	other, field, ok := strings.Cut(dom.Attr(right, "class"), "__")
+	return ok && block == other && element != field && element != "" && !strings.ContainsAny(element+field, " _")
 }
 
 // beginsName reports whether the text y begins with a capital, and x, before it, ends with a word, not with a letter
