@@ -338,7 +338,8 @@ func (w *Cleaner) hides(n *html.Node, style css.Styles, outer look) string {
 		return w.unlessShown("hidden", n)
 	case dom.HasAttr(n, "popover") && display == "" && !openDialog(n):
 		return w.unlessShown("popover", n)
-	case strings.EqualFold(dom.Attr(n, "aria-hidden"), "true") && !dom.Is(n, atom.Span, atom.Ins, atom.Del, atom.Math, atom.Img, atom.A):
+	case strings.EqualFold(dom.Attr(n, "aria-hidden"), "true") &&
+		!dom.Is(n, atom.Span, atom.Ins, atom.Del, atom.Math, atom.Img, atom.A):
 		return w.unlessShown("aria-hidden", n)
 	case style.Values == nil && style.Windows == nil:
 		return ""
