@@ -59,9 +59,11 @@ func TestRoomsOfADaemon(t *testing.T) {
 		waiting = waiting[1:]
 		before := b.worked()
 		b.open(path)
-		if work := b.worked() - before; work > 0 { // else another process shows it
-			works = append(works, 1000*work)
+		work := b.worked()
+		if work >= before { // else the browser counts anew for the page
+			work -= before
 		}
+		works = append(works, 1000*work)
 		paint := value[float64](b, "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0")
 		if paint > 0 { // else nothing was painted yet
 			if paints = append(paints, paint); paint == slices.Max(paints) {
