@@ -11,8 +11,12 @@ import (
 
 // normaliseTable leaves a table of data unchanged, splits a table at headings between its rows, and turns a layout
 // table into plain blocks. Tables in the cells of a table of data become lines of these cells, because a table of
-// markdown has no others in it.
+// markdown has no others in it. A foot that stands before the rows, as HTML 4 wanted it, goes behind them.
 func normaliseTable(n *html.Node) {
+	if foot := dom.Find(n, func(d *html.Node) bool { return dom.Is(d, atom.Tfoot) && d.Parent == n }); foot != nil {
+		dom.Remove(foot)
+		n.AppendChild(foot)
+	}
 	switch {
 	case layout(n):
 		unwrapTable(n)
