@@ -108,7 +108,7 @@ func TestALineBetweenTwoTextsKeepsThemApart(t *testing.T) {
 	page.WriteString("<title>News of the sea</title><main><h1>News of the sea</h1>")
 	for i := range 11 {
 		fmt.Fprintf(&page, `<div class="card"><a href="/%d"><div><h2>Story %[1]d of the islands</h2><p>Divers discover
-			mountain ranges, golden towers of coral, and creatures that nobody has seen before: number %[1]d.</p><div class="meta">
+			mountain ranges, golden towers of coral, and creatures that nobody has seen before: number %[1]d.</p><div>
 			<span>%[1]d hrs ago</span><div class="rule"></div><span>Latin America</span></div></div></a></div>`, i)
 	}
 	if text := convertPage(t, page.String(), convert.Options{}).Markdown; strings.Count(text, "hrs ago Latin") != 11 {

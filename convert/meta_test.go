@@ -12,7 +12,8 @@ import (
 
 func TestMeta(t *testing.T) {
 	const html = `<html lang="de"><head><title>Doc | Site</title><meta name="Description" content=" What it
- says &amp;amp; means "><meta property="og:title" content="OG"><meta property="og:site_name" content="Site"><meta name="robots" content="noindex"><meta name="keywords" content="a,b">
+ says &amp;amp; means "><meta property="og:title" content="OG"><meta property="og:site_name" content="Site">
+<meta name="robots" content="noindex"><meta name="keywords" content="a,b">
 <meta name="twitter:card" content="summary"><meta property="og:image" content="/i.png"><meta property="article:section" content="News"><meta name="unknown" content="x"><link rel=canonical href="/c">
 <script type="application/ld+json">{"@graph":[{"@type":"Article","datePublished":"2024-05-06T07:08:09Z","author":[{"name":"Ann"},{"name":"Bob"}]}]}</script></head><body><p>x`
 	want := page.Meta{

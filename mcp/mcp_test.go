@@ -208,8 +208,8 @@ func testResources(t *testing.T, s *sdk.ClientSession, doc, passage string) {
 	}
 }
 
-// documentedTools returns the names in the table of tools in docs/agents.md, sorted; those that write, too, if writes is
-// set.
+// documentedTools returns the names in the table of tools in docs/agents.md, sorted; those that write, too, if writes
+// is set.
 func documentedTools(tb testing.TB, writes bool) (names []string) {
 	tb.Helper()
 	text, err := os.ReadFile("../docs/agents.md")

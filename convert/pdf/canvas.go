@@ -191,8 +191,8 @@ func (c *canvas) drawn(a dict) *stream {
 		look = r.resolve(states[r.name(a["AS"])])
 	}
 	s, ok := look.(*stream)
-	if kind := r.name(a["Subtype"]); !ok || kind != "Widget" && kind != "FreeText" || r.name(s.dict["Subtype"]) != "Form" ||
-		int(r.number(a["F"]))&unshown != 0 {
+	if kind := r.name(a["Subtype"]); !ok || kind != "Widget" && kind != "FreeText" ||
+		r.name(s.dict["Subtype"]) != "Form" || int(r.number(a["F"]))&unshown != 0 {
 		return nil
 	}
 	return s
