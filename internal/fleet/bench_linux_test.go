@@ -3,7 +3,9 @@ package fleet_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -167,4 +169,45 @@ func BenchmarkAsk(b *testing.B) {
 		measure(b, "stored", true)
 	})
 	b.Run("nowhere", func(b *testing.B) { measure(b, "nowhere", false) })
+}
+
+// BenchmarkRoom measures what pages of some sizes take that a node reads and another takes over: bytes in the database,
+// with its indexes, and in the object store, and transactions of both nodes.
+func BenchmarkRoom(b *testing.B) {
+	for _, size := range []int{1 << 10, 4 << 10, 10 << 10, 40 << 10, 200 << 10} {
+		b.Run(fmt.Sprint(size>>10, "KiB"), func(b *testing.B) {
+			server, bucket := fleettest.Start(b), fleettest.StartBucket(b)
+			all := shared(b, server, bucket, "reader", "other")
+			const taken = "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = 'postgres'"
+			const room = "SELECT pg_total_relation_size('readthru.pages')"
+			transactions, empty, objects := server.Number(taken), server.Number(room), bucket.Size()
+			for i := range b.N {
+				content := words(uint64(i), size)
+				r := record(fmt.Sprint("https://a.test/", i), content, i)
+				r.Title = "A page"
+				if _, err := all[0].store.PutPage(r, []byte(content), store.Sum{}); err != nil {
+					b.Fatal(err)
+				}
+				if i%50 == 49 {
+					eventually.True(b, "pages are there", func() bool { return all[1].store.Totals().Pages == int64(i+1) })
+				}
+			}
+			eventually.True(b, "all pages are there", func() bool { return all[1].store.Totals().Pages == int64(b.N) })
+			b.ReportMetric(float64(server.Number(room)-empty)/float64(b.N), "database-B/page")
+			b.ReportMetric(float64(bucket.Size()-objects)/float64(b.N), "objects-B/page")
+			b.ReportMetric(float64(server.Number(taken)-transactions)/float64(b.N), "transactions/page")
+		})
+	}
+}
+
+// words returns a text of a size that compresses as prose does, to a third or less.
+func words(seed uint64, size int) string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var text strings.Builder
+	for text.Len() < size {
+		n := int(r.ExpFloat64() * 300) // some words are frequent
+		text.WriteString(strconv.FormatUint(uint64(n*n+7*n+40)*2654435761%60466176, 36))
+		text.WriteString(" ")
+	}
+	return text.String()[:size]
 }

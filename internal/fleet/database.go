@@ -204,19 +204,25 @@ func (f *Fleet) tryTransaction(ctx context.Context) error {
 // later than both: a snapshot of it was restored, or the last moment was lost. What was told and taken may be there
 // again because others have told it meanwhile; the mark is this node's alone.
 func (f *Fleet) wasSetBack(ctx context.Context) (is bool, err error) {
+	err = f.queryOften(ctx, "SELECT "+setBackSince, f.lastKnown(), []any{&is}, func() error { return nil })
+	return is, err
+}
+
+// setBackSince says in SQL whether the database lacks what [Fleet.lastKnown] returns.
+const setBackSince = `($1::bytea <> '' AND NOT EXISTS (
+		SELECT FROM pages WHERE key = $1 AND greatest(fetched_at, gone_at) >= $2::timestamptz)
+	OR $3::bytea <> '' AND NOT EXISTS (SELECT FROM pages WHERE key = $3 AND xid >= $4::xid8)
+	OR NOT $5 AND NOT EXISTS (SELECT FROM nodes WHERE name = $6 AND seen_at >= $7::timestamptz))`
+
+// lastKnown returns what this node told the database last, what it took last, and its mark.
+func (f *Fleet) lastKnown() []any {
 	p, told := f.o.Store.FleetPosition(), f.lastTold
 	var key []byte
 	var at time.Time
 	if told != nil {
 		key, at = told.key[:], told.fetchedAt
 	}
-	err = f.queryOften(ctx, `SELECT $1::bytea <> '' AND NOT EXISTS (
-				SELECT FROM pages WHERE key = $1 AND greatest(fetched_at, gone_at) >= $2::timestamptz)
-			OR $3::bytea <> '' AND NOT EXISTS (SELECT FROM pages WHERE key = $3 AND xid >= $4::xid8)
-			OR NOT $5 AND NOT EXISTS (SELECT FROM nodes WHERE name = $6 AND seen_at >= $7::timestamptz)`,
-		[]any{orEmpty(key), at, orEmpty(p.Key), strconv.FormatUint(p.XID, 10), f.mark.IsZero(), f.o.Node, f.mark},
-		[]any{&is}, func() error { return nil })
-	return is, err
+	return []any{orEmpty(key), at, orEmpty(p.Key), strconv.FormatUint(p.XID, 10), f.mark.IsZero(), f.o.Node, f.mark}
 }
 
 // orEmpty returns b for the database, or no bytes instead of NULL: a comparison with NULL is neither true nor false in
@@ -264,6 +270,16 @@ const identityOf = `id || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)`
 // identify returns which database this is. Another one, or another line of its history after a failover or a restored
 // backup, may lack what this node told and have what it did not see.
 func (f *Fleet) identify(ctx context.Context) (identity string, err error) {
+	const look = `SELECT ` + identityOf + `,
+		COALESCE(greatest((SELECT max(xid) FROM pages), (SELECT max(xid) FROM purges), (SELECT max(xid) FROM bases),
+				(SELECT max(xid) FROM hosts))
+			>= pg_snapshot_xmax(pg_current_snapshot()), false)
+		FROM fleet`
+	var ahead bool
+	err = f.db.QueryRowContext(ctx, look).Scan(&identity, &ahead)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) || err == nil && !ahead {
+		return identity, err // many nodes that start at once do not wait for each other
+	}
 	tx, err := f.db.BeginTx(ctx, nil)
 	if err != nil {
 		return "", err
@@ -273,12 +289,7 @@ func (f *Fleet) identify(ctx context.Context) (identity string, err error) {
 	if _, err := tx.ExecContext(ctx, "INSERT INTO fleet DEFAULT VALUES ON CONFLICT DO NOTHING"); err != nil {
 		return "", err
 	}
-	var ahead bool
-	err = tx.QueryRowContext(ctx, `SELECT `+identityOf+`,
-		COALESCE(greatest((SELECT max(xid) FROM pages), (SELECT max(xid) FROM purges), (SELECT max(xid) FROM bases),
-				(SELECT max(xid) FROM hosts))
-			>= pg_snapshot_xmax(pg_current_snapshot()), false)
-		FROM fleet FOR UPDATE`).Scan(&identity, &ahead)
+	err = tx.QueryRowContext(ctx, look+" FOR UPDATE").Scan(&identity, &ahead)
 	if err == nil && ahead { // the rows come from another server, whose transactions had higher numbers
 		if _, err = tx.ExecContext(ctx, "UPDATE pages SET xid = pg_current_xact_id()"); err == nil {
 			_, err = tx.ExecContext(ctx, "UPDATE purges SET xid = pg_current_xact_id()")

@@ -72,9 +72,11 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// How often a node looks for changes of others and for its own, tells that it is there, and removes what is obsolete.
+// How often a node looks for its own changes, and for those of others while there are some; for others' at most that
+// long after the last look; how often it tells that it is there, and removes what is obsolete.
 const (
 	lookEvery  = 250 * time.Millisecond
+	lookAtMost = 750 * time.Millisecond
 	beatEvery  = 2 * time.Second
 	sweepEvery = time.Hour
 )

@@ -23,45 +23,28 @@ type Node struct {
 }
 
 // beat tells every few seconds that the node is there, and looks how far it is behind. It is also where a node notices
-// that the connection leads to another database, or one that was set back: the error is errMoved.
+// that the connection leads to another database, or one that was set back: the error is errMoved. A server that is back
+// before anything is asked of it is not missed: connections are made again without a word.
 func (f *Fleet) beat(ctx context.Context) error {
+	s := f.o.Store
 	var behind int64
 	var identity string
-	err := f.queryOften(ctx, `SELECT `+identityOf+`,
-		(SELECT count(*) FROM (SELECT FROM pages WHERE (xid, key) > ($1::xid8, $2::bytea) LIMIT 10000) AS changes),
-		EXISTS (SELECT FROM (SELECT FROM hosts
-			WHERE (xid, host, trait) > ($3::xid8, $4, $5) AND xid < pg_snapshot_xmin(pg_current_snapshot())
-			ORDER BY xid, host, trait LIMIT 1) AS h)
-		FROM fleet`, []any{
+	var setBack bool
+	var mark *time.Time
+	err := f.queryOften(ctx, beatOfNode, append(f.lastKnown(),
 		strconv.FormatUint(f.position.XID, 10), f.position.Key, strconv.FormatUint(f.hosts.xid, 10), f.hosts.last.host,
-		string(f.hosts.last.Trait),
-	}, []any{&identity, &behind, &f.hosts.news}, func() error { return nil })
+		string(f.hosts.last.Trait), f.position.Database, f.o.Version, f.started.UTC().Truncate(time.Microsecond),
+		s.Totals().Pages, s.QueuedJobs(Consumer), awayAfter),
+		[]any{&identity, &setBack, &behind, &f.hosts.news, &mark}, func() error { return nil })
 	if err != nil {
 		return err
 	}
-	if identity != f.position.Database {
+	if identity != f.position.Database || setBack {
 		return errMoved
 	}
-	// A server that is back before anything is asked of it is not missed: connections are made again without a word.
-	switch is, err := f.wasSetBack(ctx); {
-	case err != nil:
-		return err
-	case is:
-		return errMoved
-	}
-	s := f.o.Store
-	isAnother := true
-	err = f.queryOften(ctx, `INSERT INTO nodes AS n (name, version, started_at, seen_at, pages, outbox, behind)
-		VALUES ($1, $2, $3, now(), $4, $5, $6)
-		ON CONFLICT (name) DO UPDATE SET version = excluded.version, started_at = excluded.started_at,
-			seen_at = now(), pages = excluded.pages, outbox = excluded.outbox, behind = excluded.behind
-		WHERE n.started_at = excluded.started_at OR n.seen_at < now() - $7::interval
-		RETURNING seen_at`, []any{
-		f.o.Node, f.o.Version, f.started.UTC().Truncate(time.Microsecond), s.Totals().Pages, s.QueuedJobs(Consumer), behind,
-		awayAfter,
-	}, []any{&f.mark}, func() error { isAnother = false; return nil })
-	if err != nil {
-		return err
+	isAnother := mark == nil
+	if !isAnother {
+		f.mark = *mark
 	}
 	reason, remedy := "", ""
 	switch {
@@ -84,6 +67,27 @@ func (f *Fleet) beat(ctx context.Context) error {
 	}
 	return nil
 }
+
+// beatOfNode tells that a node is there, unless its database was set back or is another one. All of it sees what was
+// before.
+const beatOfNode = `
+	WITH database AS (
+		SELECT ` + identityOf + ` AS identity, ` + setBackSince + ` AS back,
+			(SELECT count(*) FROM (SELECT FROM pages WHERE (xid, key) > ($8::xid8, $9::bytea) LIMIT 10000) AS p) AS behind,
+			EXISTS (SELECT FROM (SELECT FROM hosts
+				WHERE (xid, host, trait) > ($10::xid8, $11, $12) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+				ORDER BY xid, host, trait LIMIT 1) AS h) AS hosts
+		FROM fleet
+	), beat AS (
+		INSERT INTO nodes AS n (name, version, started_at, seen_at, pages, outbox, behind)
+		SELECT $6, $14, $15::timestamptz, now(), $16::bigint, $17::bigint, behind FROM database
+		WHERE identity = $13 AND NOT back
+		ON CONFLICT (name) DO UPDATE SET version = excluded.version, started_at = excluded.started_at,
+			seen_at = now(), pages = excluded.pages, outbox = excluded.outbox, behind = excluded.behind
+		WHERE n.started_at = excluded.started_at OR n.seen_at < now() - $18::interval
+		RETURNING seen_at
+	)
+	SELECT identity, back, behind, hosts, (SELECT seen_at FROM beat) FROM database`
 
 // leave gives leases back and removes the node's row when the node ends, within a second: others need not wait for it.
 func (f *Fleet) leave(ctx context.Context) {

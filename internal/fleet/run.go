@@ -70,14 +70,21 @@ func (f *Fleet) session(ctx context.Context) error {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	beaten, swept := time.Now(), time.Now()
-	for {
-		told, taken, bases := f.lastTold, f.position.XID, f.bases.toldOften
-		if err := f.exchange(ctx); err != nil {
-			return err
-		}
-		if f.lastTold != told || f.position.XID != taken || f.bases.toldOften != bases {
-			if err := f.renewMark(ctx); err != nil {
+	var looked time.Time
+	var pause time.Duration
+	for woken := true; ; {
+		if woken || time.Since(looked) >= pause || f.hasNews() {
+			told, taken, bases := f.lastTold, f.position.XID, f.bases.toldOften
+			looked = time.Now()
+			if err := f.exchange(ctx); err != nil {
 				return err
+			}
+			pause = min(max(lookEvery, 2*pause), lookAtMost)
+			if f.lastTold != told || f.position.XID != taken || f.bases.toldOften != bases {
+				pause = lookEvery // there may be more soon
+				if err := f.renewMark(ctx); err != nil {
+					return err
+				}
 			}
 		}
 		if time.Since(beaten) >= beatEvery {
@@ -105,10 +112,21 @@ func (f *Fleet) session(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
+			woken = false
 		case <-f.o.Store.PurgesAdded():
+			woken = true
 		case <-f.bases.wake:
+			woken = true
 		}
 	}
+}
+
+// hasNews reports whether this node has something to exchange of its own: pages, users, or a base that it fills.
+func (f *Fleet) hasNews() bool {
+	f.bases.mu.Lock()
+	fills := len(f.bases.held) > 0
+	f.bases.mu.Unlock()
+	return fills || f.o.Store.UsersChanges() != f.shared.changes || f.o.Store.QueuedJobs(Consumer) > 0
 }
 
 // renewMark notes in the node's own row that the database has been told something, or gave something: one that is set
@@ -146,8 +164,10 @@ func (f *Fleet) exchange(ctx context.Context) error {
 			if more, err = each.do(ctx); err != nil {
 				return err
 			}
-			if is, err = f.findNews(ctx); err != nil { // each time, since users who lose rights are out soon
-				return err
+			if more || each.due == &always { // also while much is new, since users who lose rights are out soon
+				if is, err = f.findNews(ctx); err != nil {
+					return err
+				}
 			}
 			if err := f.keepLeases(ctx); err != nil { // each time, since all that is new may take longer than a lease
 				return err

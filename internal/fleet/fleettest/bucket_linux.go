@@ -208,3 +208,15 @@ func (b *Bucket) Objects() (files []string) {
 	}
 	return files
 }
+
+// Size returns the bytes of all objects.
+func (b *Bucket) Size() (sum int64) {
+	for _, name := range b.Objects() {
+		info, err := os.Stat(name)
+		if err != nil {
+			b.tb.Fatal(err)
+		}
+		sum += info.Size()
+	}
+	return sum
+}
