@@ -157,10 +157,9 @@ func RefusedWith(err error, status int) bool {
 	return ok && r.status == status
 }
 
-// IsBusy reports whether an error is a refusal because of too many requests, or of trouble that the object store has.
+// IsBusy reports whether an error is a refusal because of too many requests. Other trouble may be one object's.
 func IsBusy(err error) bool {
-	return RefusedWith(err, http.StatusServiceUnavailable) || RefusedWith(err, http.StatusTooManyRequests) ||
-		RefusedWith(err, http.StatusInternalServerError)
+	return RefusedWith(err, http.StatusServiceUnavailable) || RefusedWith(err, http.StatusTooManyRequests)
 }
 
 // do makes a request as once does. While the object store is busy, it does so four times, with pauses between them.
