@@ -54,6 +54,8 @@ func TestAPageSaysWhatTheStreamDoes(t *testing.T) {
 	// After a restart the page is loaded again, unless somebody writes in it.
 	w.restart("two", "token")
 	second.see(line("Live, readthru was restarted"))
+	b.see(line("Live, readthru was restarted"))
+	value[string](b, "document.body.dataset.loaded = 'before the next restart'")
 	second.run(chromedp.Focus("#q"))
 	w.restart("three", "token")
 	second.see(line("readthru was restarted: load this page again"))
@@ -61,6 +63,7 @@ func TestAPageSaysWhatTheStreamDoes(t *testing.T) {
 		t.Errorf("the focus is on %q", id)
 	}
 	closeTab()
+	b.see(`//body[not(@data-loaded)]//p[@id="link" and contains(., "Live")]`) // it has been loaded again, too
 
 	// Another token: nobody is signed in, which stands until somebody signs in.
 	w.restart("four", "another")
