@@ -375,5 +375,7 @@ func (c *Cache) onError(q *request, sel selection, code int) *http.Response {
 	if !ok {
 		return nil
 	}
-	return c.fromStore(q, r, v.hit(), false)
+	o := v.hit()
+	o.Failed = max(code, 0)
+	return c.fromStore(q, r, o, false)
 }

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -28,6 +29,8 @@ type Outcome struct {
 	Ruled     bool          // a rule says it
 	Took      time.Duration // of a hit: what the origin took to answer when the response was stored
 	Received  time.Time     // of a hit: when the stored response was received, or validated last
+	Age       time.Duration // of a hit (RFC 9111 §4.2.3)
+	Failed    int           // of a hit: the status with which the origin failed, in whose place this is; 0 if there is none
 	Reuse     *Reuse        // of a fresh hit that an equal request would get again; else nil
 }
 
@@ -36,6 +39,12 @@ const (
 	DetailOnlyIfCached = "only-if-cached" // no stored response answers, and the request must not be forwarded
 	DetailOffline      = "offline"        // the same, because the cache is offline; or a stored response answers therefore
 	DetailRendition    = "rendition"      // the answer was made from a stored response before
+
+	// A stale stored response answers, because
+	detailMaxStale     = "max-stale"              // the request accepts one
+	detailRevalidate   = "stale-while-revalidate" // its origin allows that for a while, and is asked meanwhile
+	detailError        = "stale-if-error"         // its origin answered with an error
+	detailDisconnected = "disconnected"           // its origin did not answer, or not to the end
 )
 
 // Unasked reports whether the response is the cache's own 504: it has none that may answer, and must not ask the
@@ -210,10 +219,9 @@ func (o Outcome) Why() (reason, section string) {
 	switch {
 	case o.Unasked():
 		return "Nothing stored answers this request, and the origin must not be asked.", "§5.2.1.7"
-	case o.Hit && o.TTL < 0 && o.Detail == DetailOffline:
-		return "A stale stored response was answered, because the origin must not be asked.", "§4.2.4"
 	case o.Hit && o.TTL < 0:
-		return "A stale stored response was answered: the request allows it, or the origin failed.", "§4.2.4"
+		return fmt.Sprintf("A stored response was answered that is %s old and stale for %s", short(o.Age), short(-o.TTL)) +
+			o.whyStale() + ".", "§4.2.4"
 	case o.Hit:
 		return "A stored response is fresh." + o.whyFresh(), "§4.2"
 	case o.Status == http.StatusNotModified:
@@ -221,13 +229,13 @@ func (o Outcome) Why() (reason, section string) {
 	}
 	switch o.Forward {
 	case "uri-miss", "miss":
-		return "Nothing was stored for this URL.", "§4"
+		return "The cache had nothing for this URL, so the origin was asked.", "§4"
 	case "vary-miss":
-		return "What was stored for this URL answers requests with other fields.", "§4.1"
+		return "What was stored for this URL answers requests with other fields, so the origin was asked.", "§4.1"
 	case "stale":
 		return "The stored response was stale, and the origin has a newer one.", "§4.3.3"
 	case "partial":
-		return "Only another part of the response was stored.", "§3.3"
+		return "Only another part of the response was stored, so the origin was asked.", "§3.3"
 	case "request":
 		return "The request asks for what the origin has now.", "§5.2.1"
 	case "method":
@@ -236,6 +244,23 @@ func (o Outcome) Why() (reason, section string) {
 		return "The cache is not used for this request.", "§3"
 	}
 	return "", ""
+}
+
+// whyStale says of a stale hit why it was answered all the same; "" if nothing says it, as in what another program wrote.
+func (o Outcome) whyStale() string {
+	switch o.Detail {
+	case DetailOffline:
+		return ", because the origin must not be asked"
+	case detailMaxStale:
+		return ", because the request accepts a stale one (max-stale)"
+	case detailRevalidate:
+		return ", because its origin allows that while it is asked for a newer one (stale-while-revalidate)"
+	case detailError:
+		return fmt.Sprintf(", because the origin answered %d (stale-if-error)", o.Failed)
+	case detailDisconnected:
+		return ", because the origin did not answer, or not to the end"
+	}
+	return ""
 }
 
 // whyFresh says of a fresh hit who but its origin decides how long it is fresh, and how a reader gets a newer one; ""

@@ -26,10 +26,11 @@ func (c *Cache) fromStore(q *request, r *store.Response, o Outcome, validated bo
 		}
 	}
 	now := time.Now()
+	old := age(r, now)
 	if o.Hit {
-		o.Took, o.Received = max(0, r.ResponseTime.Sub(r.RequestTime)), r.ResponseTime
+		o.Took, o.Received, o.Age = max(0, r.ResponseTime.Sub(r.RequestTime)), r.ResponseTime, old
 	}
-	h["Age"] = []string{strconv.FormatInt(int64(age(r, now)/time.Second), 10)}
+	h["Age"] = []string{strconv.FormatInt(int64(old/time.Second), 10)}
 	cut, ok := cutFor(q, r)
 	if !ok {
 		return nil

@@ -74,8 +74,11 @@ func (p *policy) judge(q *request, r *store.Response, now time.Time) verdict {
 	case v.ttl > 0:
 		v.action, v.why = validate, "request"
 	case p.staleAllowed(q, &cc, &v):
+		if !p.offline {
+			v.detail = detailMaxStale
+		}
 	case p.mayServeStale(&cc) && q.cc.maxAge == absent && q.cc.minFresh == absent && -v.ttl < cc.staleWhileRevalidate:
-		v.action = reuseRefreshing // RFC 5861 §3
+		v.action, v.detail = reuseRefreshing, detailRevalidate // RFC 5861 §3
 	default:
 		v.action, v.why = validate, "stale"
 	}
@@ -163,14 +166,14 @@ const (
 func (p *policy) reusableOnError(q *request, r *store.Response, status int, now time.Time) (verdict, bool) {
 	cc := p.control(r.Header)
 	life, _ := p.lifetime(q, r, &cc)
-	v := verdict{action: reuse, ttl: remaining(life, r, now), detail: "stale-if-error"}
+	v := verdict{action: reuse, ttl: remaining(life, r, now), detail: detailError}
 	if q.cc.noCache || q.cc.noStore || q.cc.maxAge != absent || q.cc.minFresh != absent || !p.mayServeStale(&cc) {
 		return v, false
 	}
 	limit := max(cc.staleIfError, q.cc.staleIfError)
 	switch {
 	case status == unreachable:
-		v.detail = "disconnected"
+		v.detail = detailDisconnected
 		limit = max(limit, p.staleLimit)
 	case status == untrusted:
 		limit = max(q.cc.staleIfError, q.cc.maxStale)

@@ -88,6 +88,63 @@ func TestStaleIfErrorHidesAServerError(t *testing.T) {
 	}
 }
 
+// TestAStaleAnswerSaysWhyAndHowOldItIs: who reads it cannot tell consent from failure otherwise.
+func TestAStaleAnswerSaysWhyAndHowOldItIs(t *testing.T) {
+	for _, tt := range []struct {
+		name, stored, asked string
+		fails               int // the origin's status; -1: it cannot be reached
+		offline             bool
+		want                string
+	}{
+		{
+			"the request accepts it", "", "Cache-Control: max-stale=60", 0, false,
+			"the request accepts a stale one (max-stale)",
+		},
+		{
+			"the response allows it", ", stale-while-revalidate=60", "", 0, false,
+			"its origin allows that while it is asked for a newer one (stale-while-revalidate)",
+		},
+		{"an error", ", stale-if-error=60", "", 503, false, "the origin answered 503 (stale-if-error)"},
+		{"the request asks so for errors", "", "Cache-Control: stale-if-error=60", 500, false, "the origin answered 500"},
+		{"no answer", "", "", -1, false, "the origin did not answer, or not to the end"},
+		{"offline", "", "", 0, true, "the origin must not be asked"},
+	} {
+		var fails, offline atomic.Bool
+		inBubble(t, func(w http.ResponseWriter, _ *http.Request) {
+			switch {
+			case fails.Load() && tt.fails < 0:
+				panic(http.ErrAbortHandler)
+			case fails.Load() && tt.fails > 0:
+				respond(w, tt.fails, "sorry")
+			default:
+				respond(w, 200, "held", "Cache-Control: max-age=10"+tt.stored)
+			}
+		}, func(b *bubble) {
+			if _, _, err := b.get(b.t.Context()); err != nil {
+				b.t.Fatal(err)
+			}
+			time.Sleep(40 * time.Second)
+			fails.Store(true)
+			if offline.Store(tt.offline); tt.offline {
+				b.cache.Reconfigure(cache.Options{Offline: true})
+			}
+			var fields []string
+			if tt.asked != "" {
+				fields = append(fields, tt.asked)
+			}
+			resp, err := b.open(b.t.Context(), fields...)
+			if err != nil {
+				b.t.Fatalf("%s: %v", tt.name, err)
+			}
+			resp.Body.Close()
+			const old = "A stored response was answered that is 40s old and stale for 30s, because "
+			if why, _ := cache.OutcomeOf(resp).Why(); !strings.HasPrefix(why, old+tt.want) {
+				b.t.Errorf("%s: %q, want %q", tt.name, why, old+tt.want)
+			}
+		})
+	}
+}
+
 func TestStaleWhileRevalidateValidatesOnceInTheBackground(t *testing.T) {
 	validated := make(chan struct{}, 10)
 	hold := make(chan struct{})

@@ -10,13 +10,14 @@ import (
 
 // TestWhyBeginsWithAFailureOfTheOrigin: that nothing was stored explains that the origin was asked, and not the answer.
 func TestWhyBeginsWithAFailureOfTheOrigin(t *testing.T) {
+	const nothing = "The cache had nothing for this URL, so the origin was asked."
 	for _, tt := range []struct {
 		outcome cache.Outcome
 		want    string
 	}{
-		{cache.Outcome{Forward: "uri-miss", Status: 500}, "The origin answered 500. Nothing was stored for this URL."},
-		{cache.Outcome{Forward: "uri-miss", Status: 200}, "Nothing was stored for this URL."},
-		{cache.Outcome{Forward: "uri-miss"}, "Nothing was stored for this URL."},
+		{cache.Outcome{Forward: "uri-miss", Status: 500}, "The origin answered 500. " + nothing},
+		{cache.Outcome{Forward: "uri-miss", Status: 200}, nothing},
+		{cache.Outcome{Forward: "uri-miss"}, nothing},
 	} {
 		var e journal.Entry
 		fetch.TellOutcome(&e, tt.outcome)

@@ -86,7 +86,8 @@ func BenchmarkAFilterThatMatchesLittle(b *testing.B) {
 	j := journal.New(o)
 	for i := range 4000 {
 		e := request(fmt.Sprintf("https://host%d.test/docs/section/page-%d.html", i%1000, i), 200, "miss")
-		e.Why, e.Asked = "Nothing was stored for this URL.", "Accept: */*\nUser-Agent: curl/8\nAccept-Encoding: gzip\n"
+		e.Why = "The cache had nothing for this URL, so the origin was asked."
+		e.Asked = "Accept: */*\nUser-Agent: curl/8\nAccept-Encoding: gzip\n"
 		e.Answered = "Content-Type: text/html\nCache-Control: max-age=600\nEtag: \"abcdef\"\nDate: now\n"
 		e.Attempts = []page.Attempt{{Step: "negotiate", Outcome: page.Skipped, Reason: "the origin answered HTML"}}
 		e.Time = time.Now()
