@@ -23,7 +23,7 @@ const maxVersions = 50
 
 // Version describes one content that a page had.
 type Version struct {
-	Time        time.Time   `json:"time"`
+	Time        time.Time   `json:"time"` // when the page was read
 	ContentHash string      `json:"content_hash"`
 	Title       string      `json:"title,omitempty"`
 	Tokens      int         `json:"tokens"`
@@ -135,7 +135,11 @@ func (s *Store) putPage(p *page.Record, c *body.Content, source Sum, edition int
 	b := &kv.Batch{}
 	record := pageRecord{Page: *p, Source: source, Edition: edition}
 	record.Page.Doc, record.Page.Stored = k.Doc(), true
-	record.Page.CreatedAt, record.Page.UpdatedAt = now, now
+	read := now
+	if p.ReadAt.Before(now) && !p.ReadAt.IsZero() { // as that of a cache's response that was stored before
+		read = p.ReadAt.UTC().Truncate(time.Millisecond)
+	}
+	record.Page.CreatedAt, record.Page.UpdatedAt = read, read
 
 	var old pageRecord
 	// the URL is compared, too: a record that another URL left under this key is not the page's
@@ -155,10 +159,9 @@ func (s *Store) putPage(p *page.Record, c *body.Content, source Sum, edition int
 	var before []*kv.Batch
 	var dead []Sum
 	if changed {
-		record.Page.UpdatedAt = now
-		before, dead = s.addVersion(b, k, versionRecord{
-			Version{now, p.ContentHash, p.Title, p.Tokens, int(c.Length), p.Source}, c.Sum, edition,
-		}, c)
+		before, dead, record.Page.UpdatedAt = s.addVersion(b, k, versionRecord{
+			Version{read, p.ContentHash, p.Title, p.Tokens, int(c.Length), p.Source}, c.Sum, edition,
+		}, c, now)
 	} else {
 		before = s.repair(b, k, c, now)
 	}
@@ -226,19 +229,22 @@ func retitled(old, p *page.Record) bool {
 }
 
 // addVersion appends a version of a page in b, and drops the oldest over maxVersions, with the summaries that only they
-// had. It returns batches to apply before b (the parts of a long content), and bodies without references.
-func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *body.Content) (before []*kv.Batch, dead []Sum) {
+// had. It returns batches to apply before b (the parts of a long content), bodies without references, and the version's
+// time: no two versions have the same.
+func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *body.Content, now time.Time) (
+	before []*kv.Batch, dead []Sum, at time.Time,
+) {
 	var list []versionRecord
 	_ = s.kv.GetJSON(b, keys.Versions(k), &list) // none yet
 	if n := len(list); n > 0 && !v.Time.After(list[n-1].Time) {
-		// two changes in a millisecond, or a clock set back: the order stays
+		// the same response converted otherwise, or a clock set back: the order stays
 		v.Time = list[n-1].Time.Add(time.Millisecond)
 	}
-	before = body.Refer(s.kv, b, c, false, v.Time)
+	before = body.Refer(s.kv, b, c, false, now)
 	list = append(list, v)
 	b.Delta.Versions++
 	for len(list) > maxVersions {
-		if body.Unrefer(s.kv, b, list[0].Body, false, v.Time) {
+		if body.Unrefer(s.kv, b, list[0].Body, false, now) {
 			dead = append(dead, list[0].Body)
 		}
 		list = list[1:]
@@ -246,7 +252,7 @@ func (s *Store) addVersion(b *kv.Batch, k page.Key, v versionRecord, c *body.Con
 		s.dropSummaries(b, k, list)
 	}
 	b.Set(keys.Versions(k), wire.JSON(list))
-	return before, dead
+	return before, dead, v.Time
 }
 
 // repair writes in b the content of a page's newest version again, if that was lost to damage and c is the same.

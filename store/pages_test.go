@@ -2,11 +2,13 @@ package store_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +48,39 @@ func TestPageKeepsAVersionForEachContent(t *testing.T) {
 		}
 		closeStore(t, s)
 		s = openStore(t, store.Options{Dir: dir})
+	}
+}
+
+// TestAVersionIsOfTheTimeAtWhichThePageWasRead: a cache may have had the response for a while before it became a page.
+func TestAVersionIsOfTheTimeAtWhichThePageWasRead(t *testing.T) {
+	s := openStore(t, store.Options{})
+	const url = "https://a.test/x"
+	read := time.Now().UTC().Truncate(time.Millisecond).Add(-time.Hour)
+	put := func(markdown string, read time.Time) *page.Record {
+		t.Helper()
+		p := &page.Record{
+			URL: url, NormalizedURL: url, ContentHash: fmt.Sprintf("%x", sha256.Sum256([]byte(markdown))), ReadAt: read,
+		}
+		if _, err := s.PutPage(p, []byte(markdown), store.Sum{}); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for i, tt := range []struct{ read, want time.Time }{
+		{read, read},
+		{read, read.Add(time.Millisecond)}, // the same response, converted by another rule
+		{time.Now().Add(time.Hour), time.Time{}},
+		{time.Time{}, time.Time{}},
+	} {
+		p := put(strconv.Itoa(i), tt.read)
+		list, err := s.Versions(page.KeyOf(url))
+		if err != nil || !list[0].Time.Equal(p.UpdatedAt) || p.UpdatedAt.Before(p.CreatedAt) {
+			t.Errorf("%d: %+v, %v; created %v, updated %v", i, list, err, p.CreatedAt, p.UpdatedAt)
+		}
+		at := list[0].Time
+		if tt.want.IsZero() && at.After(read.Add(90*time.Minute)) || !tt.want.IsZero() && !at.Equal(tt.want) {
+			t.Errorf("%d: version of %v, want %v", i, at, tt.want)
+		}
 	}
 }
 
