@@ -187,7 +187,7 @@ const (
 	SiteTunnelled = "tunnelled" // each connection, or some of the last ones
 	SiteRuled     = "ruled"     // a rule is for it and not for all hosts
 	SiteLearnt    = "learnt"    // something was learnt about it
-	SiteFailing   = "failing"   // its last request failed
+	SiteFailing   = "failing"   // its origin did not answer the last request
 )
 
 // SiteList lists hosts: first all that something sets apart, then those with the most visits.

@@ -57,7 +57,8 @@ type RequestStats struct {
 	Total       int64            `json:"total"`
 	Outcomes    map[string]int64 `json:"outcomes"`
 	Doors       map[string]int64 `json:"doors"`
-	Hidden      int64            `json:"hidden"` // not in the total: a rule with log: off is for them
+	Hidden      int64            `json:"hidden"`   // not in the total: a rule with log: off is for them
+	Failures    int64            `json:"failures"` // of the total, those that failed, as is:failed finds them
 	Intercepted int64            `json:"intercepted"`
 	Tunnelled   int64            `json:"tunnelled"`
 	Blocked     int64            `json:"blocked"`
@@ -164,6 +165,19 @@ type Series struct {
 	Since  time.Time     `json:"since"`
 	Points []store.Point `json:"points"`
 	Sum    store.Counts  `json:"sum"`
+
+	// Agents are what agents have asked in this time, the most requests first, for administrators. OtherAgents is what is
+	// missing there of the sum: what crawls and people in the dashboard asked, and agents that were too many.
+	Agents      []AgentSum `json:"agents,omitempty"`
+	OtherAgents *AgentSum  `json:"other_agents,omitempty"`
+}
+
+// AgentSum is what an agent has asked in a time.
+type AgentSum struct {
+	Name        string `json:"name"` // User-Agent, shortened; empty for clients that send none
+	Requests    int64  `json:"requests"`
+	Tokens      int64  `json:"tokens"` // of the pages that it read
+	TokensSaved int64  `json:"tokens_saved"`
 }
 
 // SeriesQuery asks for what was counted in each step of a time.

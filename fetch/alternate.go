@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,11 +152,8 @@ func (s alternate) fetch(ctx context.Context, a *attempt, u *url.URL, signs conv
 	}
 	a.noteRemoved(c)
 	r := foreign(c, resp.Header.Get("X-Markdown-Tokens"), page.Alternate)
-	r.FinalURL, r.CanonicalURL, r.HTMLTokens, r.Expires = u.String(), signs.Canonical, convert.HTMLTokens(a.content),
-		time.Now().Add(alternateLifetime)
-	if signs.Canonical == "" {
-		r.CanonicalURL = a.url.String()
-	}
+	r.FinalURL, r.CanonicalURL = u.String(), cmp.Or(signs.Canonical, a.url.String())
+	r.HTMLTokens, r.Expires = convert.HTMLTokens(a.content), time.Now().Add(alternateLifetime)
 	return r, nil
 }
 

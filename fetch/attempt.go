@@ -40,6 +40,7 @@ type attempt struct {
 	memorable bool         // what comes of it may be kept
 	everybody bool         // nothing but its response can forbid that: everybody who asks gets the same
 	sharing   *sharing     // with peers; nil: nothing
+	observed  bool         // the reader gets what the origin sent, and no markdown
 	count     func()       // counts the visit with the tokens that its reader got; nil: it is none
 }
 

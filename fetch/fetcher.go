@@ -181,9 +181,7 @@ func (o Options) withDefaults() Options {
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Render = cmp.Or(o.Render, RenderAuto)
 	o.Preferences = cmp.Or(o.Preferences, PreferencesAuto)
 	o.PagesWithCookies = cmp.Or(o.PagesWithCookies, "skip")

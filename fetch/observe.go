@@ -41,6 +41,7 @@ func (f *Fetcher) Observe(req *http.Request, resp *http.Response, agent, session
 		URL: req.URL, Method: http.MethodGet, Header: req.Header.Clone(), Agent: agent,
 		Session: session, User: user,
 	}, at, time.Now())
+	a.observed = true
 	if gone {
 		f.noteGone(a, resp.StatusCode)
 		return

@@ -48,37 +48,39 @@ func (f *Fetcher) record(a *attempt, markdown []byte) {
 	if known.ContentHash == p.ContentHash {
 		f.keepLinks(a, &known.Record)
 	}
+	p.VisitCount, p.LastVisitedAt, p.FirstVisitedAt = known.VisitCount, known.LastVisitedAt, known.FirstVisitedAt
 	if a.req.NoVisit || a.req.Unread {
-		p.VisitCount, p.LastVisitedAt, p.FirstVisitedAt = known.VisitCount, known.LastVisitedAt, known.FirstVisitedAt
 		return
 	}
-	now := time.Now().UTC().Truncate(time.Millisecond)
-	p.VisitID, p.VisitCount, p.LastVisitedAt = store.NewID(), known.VisitCount+1, now
-	p.FirstVisitedAt = known.FirstVisitedAt
-	if p.FirstVisitedAt.IsZero() {
-		p.FirstVisitedAt = now
-	}
-	v := a.visit()
-	v.ID, v.Time = p.VisitID, now
-	a.count = func() {
-		v.Tokens, v.HTMLTokens = p.Tokens, p.Info.HTMLTokens
-		f.o.Store.AddVisit(a.named, v)
-	}
-	if !a.req.Told {
-		a.count()
+	if !a.at.hidden { // else it is in no list and no figure
+		f.visit(a)
 	}
 	f.putFetched(a)
 }
 
-// visit returns the record of a visit of the attempt's reader for the store, without ID and time.
+// visit counts a visit of the attempt's reader, at once or when it is told what that got.
+func (f *Fetcher) visit(a *attempt) {
+	p, now := a.page, time.Now().UTC().Truncate(time.Millisecond)
+	p.VisitID, p.VisitCount, p.LastVisitedAt = store.NewID(), p.VisitCount+1, now
+	p.FirstVisitedAt = cmp.Or(p.FirstVisitedAt, now)
+	a.count = func() { f.o.Store.AddVisit(a.named, a.visit()) }
+	if !a.req.Told {
+		a.count()
+	}
+}
+
+// visit returns the record of a visit of the attempt's reader for the store.
 func (a *attempt) visit() store.Visit {
 	p := a.page
-	return store.Visit{
-		Doc: p.Doc, URL: p.URL, Agent: clip.Bytes(a.req.Agent, 120), Session: a.req.Session,
+	v := store.Visit{
+		ID: p.VisitID, Time: p.LastVisitedAt, Doc: p.Doc, URL: p.URL, Agent: clip.Bytes(a.req.Agent, 120), Session: a.req.Session,
 		User:   a.req.User,
 		Source: p.Source, FromCache: p.FromCache, Stale: a.outcome.Hit && a.outcome.TTL < 0,
-		Tokens: p.Tokens, HTMLTokens: p.Info.HTMLTokens,
 	}
+	if !a.observed {
+		v.Tokens, v.HTMLTokens = p.Tokens, p.Info.HTMLTokens
+	}
+	return v
 }
 
 // set returns, for the record, the name of the set of fetched pages that the page belongs to, by the request or its

@@ -20,7 +20,7 @@ type Repeat struct {
 
 	f       *Fetcher
 	from    page.Source    // empty for a response that is not a page
-	visitor *store.Visitor // nil likewise
+	visitor *store.Visitor // nil if no visit is counted
 }
 
 // sessionRepeats is how long the answers to a session are repeated: less than the time for which its set of fetched
@@ -45,7 +45,9 @@ func (f *Fetcher) repeatPage(a *attempt) *Repeat {
 	}
 	_ = repeat.Content.UnmarshalText([]byte(r.ContentHash)) // of content made by others it may not be the sum
 	repeat.Length = int64(len(r.Markdown))
-	repeat.from, repeat.visitor = r.From, f.o.Store.Visitor(a.named, a.visit())
+	if repeat.from = r.From; p.VisitID != "" {
+		repeat.visitor = f.o.Store.Visitor(a.named, a.visit())
+	}
 	return repeat
 }
 

@@ -36,7 +36,7 @@ func TellPage(e *journal.Entry, p *page.Page) {
 		return
 	}
 	e.Doc, e.Source, e.BytesIn, e.Attempts = p.Doc, string(p.Source), p.Bytes, p.Attempts
-	e.Tokens, e.HTMLTokens = p.Tokens, p.Info.HTMLTokens
+	e.Tokens, e.HTMLTokens, e.Visit = p.Tokens, p.Info.HTMLTokens, p.VisitID != ""
 	e.Warnings = append(e.Warnings, p.Warnings...)
 	if !p.FromCache || e.Cache == "revalidated" {
 		e.OriginMS = p.Info.FetchMS

@@ -34,14 +34,25 @@ type Counts struct {
 	Rendered       int64 `json:"rendered,omitempty"`        // pages, in the browser
 	ThirdParties   int64 `json:"third_parties,omitempty"`   // requests to third parties
 	Errors         int64 `json:"errors,omitempty"`          // of origins
+	Failures       int64 `json:"failures,omitempty"`        // of the requests, those that failed, also by the origin's word
 }
+
+// AgentCounts are what one agent has asked in a length of time.
+type AgentCounts struct {
+	Requests       int64 `json:"requests"`
+	HTMLTokens     int64 `json:"html_tokens,omitempty"`
+	MarkdownTokens int64 `json:"markdown_tokens,omitempty"`
+}
+
+// maxAgents is how many agents a point tells apart.
+const maxAgents = 64
 
 // fields returns the counts as a list, those of requests first. A new count is added here, too.
 func (c *Counts) fields() []*int64 {
 	return []*int64{
 		&c.Hit, &c.Revalidated, &c.Stale, &c.Miss, &c.Bypass, &c.Tunnel, &c.Refused, &c.Failed, &c.Local, &c.Passed,
 		&c.Visits, &c.HTMLTokens, &c.MarkdownTokens, &c.BytesIn, &c.BytesOut, &c.BytesSaved, &c.SavedMS,
-		&c.Rendered, &c.ThirdParties, &c.Errors,
+		&c.Rendered, &c.ThirdParties, &c.Errors, &c.Failures,
 	}
 }
 
@@ -109,11 +120,29 @@ func (s Step) slot(n int64) string {
 type Point struct {
 	Time time.Time `json:"time"` // when it began
 	Counts
+	Agents map[string]AgentCounts `json:"agents,omitempty"` // of the requests, those of agents, by their names
 }
 
-// AddCounts adds what happened to the minute, hour and day that now is in. If the store cannot take it, nothing is
-// added.
-func (s *Store) AddCounts(now time.Time, c Counts) error {
+// Count adds what was counted to the point. Of more agents than it tells apart, it has the first.
+func (p *Point) Count(c Counts, agents map[string]AgentCounts) {
+	p.Add(c)
+	for name, more := range agents {
+		n, known := p.Agents[name]
+		if !known && len(p.Agents) == maxAgents {
+			continue
+		}
+		if p.Agents == nil {
+			p.Agents = map[string]AgentCounts{}
+		}
+		p.Agents[name] = AgentCounts{
+			n.Requests + more.Requests, n.HTMLTokens + more.HTMLTokens, n.MarkdownTokens + more.MarkdownTokens,
+		}
+	}
+}
+
+// AddCounts adds what happened, and what of it was agents' doing, to the minute, hour and day that now is in. If the
+// store cannot take it, nothing is added.
+func (s *Store) AddCounts(now time.Time, c Counts, agents map[string]AgentCounts) error {
 	if c == (Counts{}) {
 		return nil
 	}
@@ -122,7 +151,7 @@ func (s *Store) AddCounts(now time.Time, c Counts) error {
 	b := &kv.Batch{}
 	for step := range Step(len(steps)) {
 		p := s.point(step, number(now, step))
-		p.Add(c)
+		p.Count(c, agents)
 		b.Set(step.slot(number(now, step)), wire.JSON(p))
 	}
 	if err := s.kv.Apply(b); err != nil {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,11 @@ func TestCountsAreKeptByMinuteHourAndDay(t *testing.T) {
 		s := openStore(t, store.Options{Dir: dir})
 		add := func(c store.Counts) {
 			t.Helper()
-			if err := s.AddCounts(time.Now(), c); err != nil {
+			agents := map[string]store.AgentCounts{}
+			if c.Hit > 0 {
+				agents["a"] = store.AgentCounts{Requests: c.Hit, HTMLTokens: c.HTMLTokens, MarkdownTokens: c.MarkdownTokens}
+			}
+			if err := s.AddCounts(time.Now(), c, agents); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -39,13 +44,14 @@ func TestCountsAreKeptByMinuteHourAndDay(t *testing.T) {
 		first := store.Counts{Hit: 3, Miss: 4, Errors: 1, HTMLTokens: 100, MarkdownTokens: 10}
 		later, whole := store.Counts{Tunnel: 7}, first
 		whole.Add(later)
+		of := map[string]store.AgentCounts{"a": {Requests: 3, HTMLTokens: 100, MarkdownTokens: 10}}
 		for _, tt := range []struct {
 			step store.Step
 			want []store.Point
 		}{
-			{store.Minute, []store.Point{{start, first}, {start.Add(time.Hour), later}}},
-			{store.Hour, []store.Point{{start, first}, {start.Add(time.Hour), later}}},
-			{store.Day, []store.Point{{start, whole}}},
+			{store.Minute, []store.Point{{start, first, of}, {start.Add(time.Hour), later, nil}}},
+			{store.Hour, []store.Point{{start, first, of}, {start.Add(time.Hour), later, nil}}},
+			{store.Day, []store.Point{{start, whole, of}}},
 		} {
 			if diff := cmp.Diff(tt.want, s.Series(tt.step, start, time.Now())); diff != "" {
 				t.Errorf("step %v (-want +got):\n%s", tt.step.Length(), diff)
@@ -63,4 +69,14 @@ func TestCountsAreKeptByMinuteHourAndDay(t *testing.T) {
 			t.Errorf("after two days the days have %+v", got)
 		}
 	})
+}
+
+func TestAPointTellsABoundedNumberOfAgentsApart(t *testing.T) {
+	var p store.Point
+	for i := range 100 {
+		p.Count(store.Counts{Hit: 1}, map[string]store.AgentCounts{strconv.Itoa(i): {Requests: 1}, "0": {Requests: 1}})
+	}
+	if len(p.Agents) != 64 || p.Agents["0"].Requests < 99 || p.Hit != 100 {
+		t.Errorf("%d agents, the first with %+v", len(p.Agents), p.Agents["0"])
+	}
 }

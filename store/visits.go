@@ -29,7 +29,7 @@ type Visit struct {
 	Source     page.Source `json:"source"`
 	FromCache  bool        `json:"from_cache"`
 	Stale      bool        `json:"stale,omitempty"` // from a stored response that was not fresh anymore
-	Tokens     int         `json:"tokens"`          // of the markdown delivered
+	Tokens     int         `json:"tokens"`          // of the markdown delivered; 0 if the reader got HTML
 	HTMLTokens int         `json:"html_tokens"`     // of the HTML it stands for, 0 unknown
 
 	// Count is how many deliveries this visit counts, the last one at Time: equal deliveries within a moment are
@@ -118,8 +118,9 @@ func (s *Store) countVisitLocked(k page.Key, host string, v *Visit) {
 	if host != "" {
 		s.tallies.Add(keys.HostTally(host), d)
 	}
+	// Of a page that did not come as HTML nothing was saved.
 	s.visits.delta.Add(kv.Totals{
-		Visits: n, MarkdownTokens: n * int64(v.Tokens), HTMLTokens: n * int64(v.HTMLTokens),
+		Visits: n, MarkdownTokens: n * int64(v.Tokens), HTMLTokens: n * int64(max(v.Tokens, v.HTMLTokens)),
 		BySource: map[page.Source]int64{v.Source: n},
 	}, 1)
 }

@@ -15,7 +15,7 @@ func TestNowShowsTheAgentsSeenLately(t *testing.T) {
 	tell := func(agent, session string) {
 		w.told.Add(&journal.Entry{
 			Time: time.Now(), Method: "GET", URL: "https://a.test/", Status: 200, Outcome: "hit", Agent: agent,
-			Session: session, Tokens: 100, HTMLTokens: 1600,
+			Session: session, Visit: true, Tokens: 100, HTMLTokens: 1600,
 		})
 	}
 	for i := range 40 {

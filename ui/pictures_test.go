@@ -91,7 +91,7 @@ func (w *world) fillDay(t *testing.T) {
 			HTMLTokens: n * 9200, MarkdownTokens: n * 1400, BytesIn: n * 410_000, BytesSaved: n * 1_400_000, SavedMS: n * 1900,
 			Rendered: n / 9, ThirdParties: n % 2, Errors: n / 40,
 		}
-		if err := w.store.AddCounts(at, c); err != nil {
+		if err := w.store.AddCounts(at, c, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -101,7 +101,7 @@ func (w *world) fillDay(t *testing.T) {
 			Hit: n * 3, Miss: n, Tunnel: n % 3, HTMLTokens: n * 9000, MarkdownTokens: n * 1500, SavedMS: n * 230,
 			BytesIn: n * 1e5, BytesSaved: n * 4e5,
 		}
-		if err := w.store.AddCounts(now.Add(-time.Duration(i)*time.Minute), c); err != nil {
+		if err := w.store.AddCounts(now.Add(-time.Duration(i)*time.Minute), c, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -228,5 +229,72 @@ func TestWorkWithoutAReaderIsTold(t *testing.T) {
 	slices.SortStableFunc(got, func(a, b told) int { return a.Status - b.Status })
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// TestTokensOfAllDoorsAddUp: what agents, sessions and times saved is what was saved in all. Failures, what people look
+// at in the dashboard, crawls and what is read of stored pages count for none of them.
+func TestTokensOfAllDoorsAddUp(t *testing.T) {
+	w, j := newToldWorld(t)
+	ctx := t.Context()
+	for _, door := range []string{"", api.DoorMCP, api.DoorCommand, api.DoorDashboard} {
+		agent := w.client.By(door).For("agent of " + door)
+		for _, url := range []string{pageURL, pageURL, "https://example.com/nothing", "https://nobody.test/x"} {
+			r := api.FetchRequest{URL: url, Session: door, Agent: "agent of " + door}
+			if _, err := agent.Fetch(ctx, r); err != nil {
+				t.Errorf("%s: %v", door, err)
+			}
+		}
+		if _, err := agent.Fetch(ctx, api.FetchRequest{URL: pageURL, MaxTokens: 20}); err != nil {
+			t.Errorf("%s: %v", door, err)
+		}
+		if _, err := agent.Page(ctx, pageURL); err != nil {
+			t.Errorf("%s: %v", door, err)
+		}
+	}
+	if _, err := w.client.Hook(ctx, api.HookEvent{
+		Agent: "claude", Event: webFetch("PostToolUse", pageURL), Wait: longWait,
+	}); err != nil {
+		t.Error(err)
+	}
+	st, err := w.client.Stats(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	series, err := w.client.Series(ctx, api.SeriesQuery{Since: time.Now().Add(-time.Hour)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lately, since, sessions, listed, failed int64
+	for _, a := range st.Agents {
+		lately += a.TokensSaved
+	}
+	for _, a := range series.Agents {
+		since += a.TokensSaved
+	}
+	for _, s := range j.Sessions() {
+		sessions += s.HTMLTokens - s.Tokens
+		failed += s.Errors
+	}
+	list, _, _ := j.After(0, journal.Filter{}, 1000)
+	for _, e := range list {
+		if e.Visit {
+			listed += int64(max(0, e.HTMLTokens-e.Tokens))
+		}
+	}
+	want := st.Tokens.Saved
+	if want == 0 || st.Tokens.Markdown == 0 || lately != want || since != want || sessions != want || listed != want ||
+		series.Sum.HTMLTokens-series.Sum.MarkdownTokens != want {
+		t.Errorf("saved: %d in all, %d by agents lately, %d since an hour ago, %d by sessions, %d in the list; series %+v",
+			want, lately, since, sessions, listed, series)
+	}
+	f, err := journal.ParseFilter("is:failed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, _, _ := j.After(0, f, 1000)
+	if n := int64(len(found)); n == 0 || st.Requests.Failures != n || series.Sum.Failures != n || failed != n {
+		t.Errorf("failed: %d in the list, %d in figures, %d in the series, %d by sessions", n, st.Requests.Failures,
+			series.Sum.Failures, failed)
 	}
 }

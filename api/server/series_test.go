@@ -15,7 +15,9 @@ import (
 func TestSeriesCountWhatTheProxyAndThePagesDid(t *testing.T) {
 	told := journal.New(journal.Options{})
 	w := newWorld(t, func(o *server.Options) { o.Journal = told })
-	first := &journal.Entry{Method: "GET", Outcome: "miss", BytesIn: 900, BytesOut: 300}
+	first := &journal.Entry{
+		Method: "GET", Outcome: "miss", BytesIn: 900, BytesOut: 300, Visit: true, Tokens: 5, HTMLTokens: 90,
+	}
 	told.Add(first)
 	hit := &journal.Entry{Method: "GET", Outcome: "hit", BytesIn: 900, BytesOut: 300, SavedMS: 70}
 	told.Add(hit)
@@ -31,8 +33,8 @@ func TestSeriesCountWhatTheProxyAndThePagesDid(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := s.Sum
-		if got.MarkdownTokens == 0 || got.HTMLTokens == 0 {
-			t.Errorf("no tokens in %+v", got)
+		if got.MarkdownTokens != 5 || got.HTMLTokens != 90 || len(s.Agents) != 1 || s.Agents[0].TokensSaved != 85 {
+			t.Errorf("tokens in %+v, by %+v", got, s.Agents)
 		}
 		if got.Requests() != 5 || got.Hit != 3 || got.Miss != 1 || got.Tunnel != 1 || got.Visits != 1 || got.SavedMS != 210 ||
 			got.BytesIn != 980 || got.BytesOut != 980 || got.BytesSaved != 2700 || s.Step != "hour" {

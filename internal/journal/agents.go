@@ -40,7 +40,8 @@ type agents struct {
 
 // agent is what a user agent has asked lately, by steps of time, in a ring.
 type agent struct {
-	seen     int64 // Unix nanoseconds
+	seen     int64    // Unix nanoseconds
+	all      agentSum // since the start of the process
 	steps    [agentSteps]agentSum
 	sessions map[string]int64 // by their names, when they were seen, in steps
 }
@@ -51,8 +52,8 @@ type agentSum struct {
 	requests, html, markdown int64
 }
 
-// add adds a request, unless this program made it for no agent.
-func (g *agents) add(s slot) {
+// add adds a request, unless this program made it for no agent. Now says that it is one of this process.
+func (g *agents) add(s slot, now bool) {
 	if s.of.Door == DoorCrawl || s.of.Door == DoorDashboard {
 		return
 	}
@@ -70,7 +71,12 @@ func (g *agents) add(s slot) {
 		g.byName[strings.Clone(s.of.Agent)] = a
 	}
 	a.seen = max(a.seen, end)
-	a.add(agentSum{step, 1, int64(s.of.HTMLTokens), int64(s.of.Tokens)})
+	n := agentSum{step: step, requests: 1}
+	n.markdown, n.html = s.of.spared()
+	a.add(n)
+	if now {
+		a.all.plus(n)
+	}
 	if s.of.Session != "" {
 		a.visit(s.of.Session, step)
 	}
@@ -82,7 +88,12 @@ func (a *agent) add(n agentSum) {
 	if at.step != n.step {
 		*at = agentSum{step: n.step}
 	}
-	at.requests, at.html, at.markdown = at.requests+n.requests, at.html+n.html, at.markdown+n.markdown
+	at.plus(n)
+}
+
+// plus adds what else was asked.
+func (n *agentSum) plus(more agentSum) {
+	n.requests, n.html, n.markdown = n.requests+more.requests, n.html+more.html, n.markdown+more.markdown
 }
 
 // visit notes that a session was seen in a step.
@@ -115,7 +126,7 @@ func (a *agent) forget(now int64) {
 func (a *agent) lately(now int64) (n agentSum) {
 	for _, s := range a.steps {
 		if s.step > now-agentSteps {
-			n.requests, n.html, n.markdown = n.requests+s.requests, n.html+s.html, n.markdown+s.markdown
+			n.plus(s)
 		}
 	}
 	return n
@@ -147,7 +158,7 @@ func (a *agent) told(name string, now int64) (AgentSeen, bool) {
 	a.forget(now)
 	return AgentSeen{
 		Name: name, Seen: time.Unix(0, a.seen).UTC(), Sessions: len(a.sessions), Requests: n.requests,
-		TokensSaved: max(0, n.html-n.markdown),
+		TokensSaved: n.html - n.markdown,
 	}, n.requests > 0
 }
 
@@ -172,7 +183,7 @@ func (j *Journal) recallAgents(now time.Time) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, s := range slices.Backward(before) {
-		j.agents.add(s)
+		j.agents.add(s, false)
 	}
 }
 

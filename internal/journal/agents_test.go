@@ -13,7 +13,7 @@ import (
 func from(agent, session string, at time.Time) *journal.Entry {
 	return &journal.Entry{
 		Time: at, Method: "GET", URL: "https://a.test/", Status: 200, Outcome: "hit", Agent: agent, Session: session,
-		Tokens: 100, HTMLTokens: 900,
+		Visit: true, Tokens: 100, HTMLTokens: 900,
 	}
 }
 

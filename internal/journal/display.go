@@ -9,6 +9,6 @@ func (e *Entry) Reader() string { return cmp.Or(e.Session, e.User, e.Agent, e.Cl
 // Unusual reports whether Why says more than the outcome does: hits are fresh, and of what is missed nothing was
 // stored. What failed at its origin says so.
 func (e *Entry) Unusual() bool {
-	return e.failed() || (e.Outcome != "hit" || e.Section != "RFC 9111 §4.2") &&
+	return e.Failed() || (e.Outcome != "hit" || e.Section != "RFC 9111 §4.2") &&
 		(e.Outcome != "miss" || e.Section != "RFC 9111 §4")
 }

@@ -109,7 +109,7 @@ func ParseFilter(text string) (Filter, error) {
 			if value != "failed" {
 				return Filter{}, fmt.Errorf("filter is: %q is not failed, which is all that it knows", value)
 			}
-			t.match = (*Entry).failed
+			t.match = (*Entry).Failed
 		case name == "step":
 			steps := strings.Split(value, ",")
 			t.match = tried(steps)
@@ -317,9 +317,9 @@ func ofHosts(hosts []string) (func(*Entry) bool, clue) {
 	}, cluesOf("", parts, "")
 }
 
-// failed reports whether something went wrong, whoever is to blame: the status says so, or the outcome, as of a CONNECT
+// Failed reports whether something went wrong, whoever is to blame: the status says so, or the outcome, as of a CONNECT
 // whose client rejects our certificate after its 200.
-func (e *Entry) failed() bool { return e.Status >= 400 || e.Outcome == Failed || e.Outcome == Refused }
+func (e *Entry) Failed() bool { return e.Status >= 400 || e.Outcome == Failed || e.Outcome == Refused }
 
 // AsAgents returns filters that look for an agent where the given one looks for a client or a word of the URL, which is
 // what somebody may have meant who writes client:cursor.

@@ -71,6 +71,7 @@ type Entry struct {
 	Source   string `json:"source,omitempty"` // how the markdown was obtained
 	Type     string `json:"type,omitempty"`   // media type of the answer
 	Doc      string `json:"doc,omitempty"`    // of the page that was answered
+	Visit    bool   `json:"visit,omitempty"`  // the page counts as read: figures have its tokens
 	BytesIn  int64  `json:"bytes_in"`
 	BytesOut int64  `json:"bytes_out"`
 	MS       int64  `json:"ms"`
@@ -209,7 +210,7 @@ func (j *Journal) add(s slot) (n uint64) {
 		return 0
 	}
 	j.sums.add(s)
-	j.agents.add(s)
+	j.agents.add(s, true)
 	if len(j.ring) < maxRequests {
 		j.ring = append(j.ring, s)
 	} else {

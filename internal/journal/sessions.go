@@ -18,9 +18,9 @@ const (
 )
 
 // SessionStats counts the requests of a session since the start, by whatever door. Hits, Pages and Errors are among the
-// Requests; Pages counts the answers that were pages. Tunnels counts connections whose content was not inspected,
-// WebSockets included. Tokens are those of the pages, HTMLTokens those of their HTML. The zero value is a session
-// without requests.
+// Requests; Pages counts the answers that were pages, Errors the requests that failed ([Entry.Failed]). Tunnels counts
+// connections whose content was not inspected, WebSockets included. Tokens are those of the pages that count as read,
+// HTMLTokens those of their HTML. The zero value is a session without requests.
 type SessionStats struct {
 	Requests, Pages, Hits, Errors, Tunnels int64
 	Tokens, HTMLTokens                     int64
@@ -71,8 +71,7 @@ func (t *sessions) of(name string) *SessionStats {
 	return st
 }
 
-// add counts a request for its session. A relayed upgrade, such as a WebSocket, counts as a tunnel, too. Of a page that
-// did not come as HTML its own tokens count as those of its HTML: nothing was saved.
+// add counts a request for its session. A relayed upgrade, such as a WebSocket, counts as a tunnel, too.
 func (t *sessions) add(e *Entry) {
 	st := t.of(e.SessionOf())
 	if e.Method == http.MethodConnect && e.Status == http.StatusOK {
@@ -80,23 +79,22 @@ func (t *sessions) add(e *Entry) {
 			st.Tunnels++
 			return
 		}
-		st.Errors++ // the client ended it before its first request
 	}
 	st.Requests++
 	if e.Status == http.StatusSwitchingProtocols {
 		st.Tunnels++
 	}
-	if e.Cache == "hit" {
+	if e.Outcome == "hit" {
 		st.Hits++
 	}
-	if e.Status >= http.StatusInternalServerError {
+	if e.Failed() {
 		st.Errors++
 	}
 	if e.Doc != "" {
 		st.Pages++
-		st.Tokens += int64(e.Tokens)
-		st.HTMLTokens += int64(max(e.Tokens, e.HTMLTokens))
 	}
+	tokens, html := e.spared()
+	st.Tokens, st.HTMLTokens = st.Tokens+tokens, st.HTMLTokens+html
 }
 
 // Reject notes with a session that one of its clients rejected our certificate for a host.

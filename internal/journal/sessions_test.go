@@ -24,11 +24,14 @@ func TestARequestCountsForTheSessionThatItBelongsTo(t *testing.T) {
 	}
 	kept(t, o, func(j *journal.Journal) {
 		for _, e := range []journal.Entry{
-			{Door: "proxy", Session: "s1", Method: "GET", Status: 200, Cache: "hit", Doc: "1", Tokens: 5, HTMLTokens: 9},
+			{
+				Door: "proxy", Session: "s1", Method: "GET", Status: 200, Outcome: "hit", Doc: "1", Visit: true, Tokens: 5,
+				HTMLTokens: 9,
+			},
 			{Door: "proxy", Session: "s1", Method: "GET", Status: 101},
 			{Door: "proxy", Session: "s1", Method: "CONNECT", Status: 200, Tunnel: "preset"},
-			{Door: "proxy", Session: "s1", Method: "CONNECT", Status: 200, Error: "it went away"},
-			{Door: "cli", Method: "GET", Status: 200, Doc: "2", Tokens: 7},
+			{Door: "proxy", Session: "s1", Method: "CONNECT", Status: 200, Outcome: journal.Failed, Error: "it went away"},
+			{Door: "cli", Method: "GET", Status: 200, Doc: "2", Visit: true, Tokens: 7},
 			{Door: "firecrawl", Method: "GET", Status: 502},
 			{Door: "mcp", User: "ann", Method: "GET", Status: 200},
 			{Door: "api", User: "ann", Session: "ann+x", Method: "GET", Status: 200, Hidden: true},

@@ -37,7 +37,14 @@ type Sums struct {
 	Tunnels    map[string]int64     // by the reason
 	Doors      map[string]int64     // by the door; all doors are there
 	Hidden     int64                // requests that are in none of the other sums
+	Failed     int64                // requests that failed, as [Entry.Failed] says
+
+	Tokens, HTMLTokens int64                 // of the pages that count as read, and of the HTML in their place
+	Agents             map[string]AgentCount // by their names; what is missing was asked by no agent, or too many of them
 }
+
+// AgentCount is what an agent has asked since the start.
+type AgentCount struct{ Requests, Tokens, HTMLTokens int64 }
 
 // Requests returns how many requests there were: those of all outcomes, and those of all doors.
 func (s Sums) Requests() (n int64) {
@@ -51,7 +58,8 @@ func (s Sums) Requests() (n int64) {
 type sums struct {
 	byOutcome        [10]durations
 	byDoor           [9]int64
-	hidden           int64
+	hidden, failed   int64
+	tokens, html     int64
 	in, out, unasked int64
 	savedMS          int64
 	tunnels          map[string]int64
@@ -75,6 +83,11 @@ func (t *sums) add(s slot) {
 	door := slices.Index(Doors, e.Door)
 	t.byDoor[max(0, door)]++
 	d := &t.byOutcome[at]
+	if e.Failed() {
+		t.failed++
+	}
+	tokens, html := e.spared()
+	t.tokens, t.html = t.tokens+tokens, t.html+html
 	d.n++
 	d.sum += s.took
 	for i, limit := range Limits {
@@ -104,16 +117,29 @@ func (t *sums) add(s slot) {
 	}
 }
 
+// spared returns the tokens of the page that a reader got, and those of the HTML in whose place they are: where it did
+// not come as HTML, or was shorter so, nothing was saved. What does not count as read has none.
+func (e *Entry) spared() (tokens, html int64) {
+	if !e.Visit {
+		return 0, 0
+	}
+	return int64(e.Tokens), int64(max(e.Tokens, e.HTMLTokens))
+}
+
 // Sums returns sums over all requests since the start.
 func (j *Journal) Sums() Sums {
 	j.mu.Lock()
 	t := j.sums
 	tunnels := maps.Clone(t.tunnels)
+	agents := map[string]AgentCount{}
+	for name, a := range j.agents.byName {
+		agents[name] = AgentCount{a.all.requests, a.all.markdown, a.all.html}
+	}
 	j.mu.Unlock()
 	s := Sums{
 		Durations: map[string]Durations{}, BytesIn: t.in, BytesOut: t.out, BytesSaved: t.unasked,
 		Saved: time.Duration(t.savedMS) * time.Millisecond, Tunnels: tunnels, Doors: map[string]int64{},
-		Hidden: t.hidden,
+		Hidden: t.hidden, Failed: t.failed, Tokens: t.tokens, HTMLTokens: t.html, Agents: agents,
 	}
 	for i, name := range Doors {
 		s.Doors[name] = t.byDoor[i]

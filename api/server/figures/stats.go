@@ -79,6 +79,7 @@ func (s *Service) GetStats(ctx context.Context, _ api.None) (*api.Stats, error) 
 // countRequests sets the counts of requests that the journal has, which are those of all doors together.
 func countRequests(r *api.RequestStats, told journal.Sums) {
 	r.Total, r.Outcomes, r.Doors, r.Hidden = told.Requests(), map[string]int64{}, told.Doors, told.Hidden
+	r.Failures = told.Failed
 	for outcome, d := range told.Durations {
 		r.Outcomes[outcome] = d.Count
 	}

@@ -122,7 +122,7 @@ func (s *Service) knownSites(ctx context.Context, rules []api.Rule, now time.Tim
 // trouble is what the last requests tell of a host: how many were tunnelled or failed.
 type trouble struct {
 	tunnels, failed int
-	failing         bool // the last one failed
+	failing         bool // the origin did not answer the last one
 }
 
 // tell adds the trouble of a host to what the API says of it. judgeSite may find another reason why it is apart.
@@ -140,7 +140,7 @@ func (s *Service) recentTrouble(ctx context.Context) map[string]*trouble {
 	for e := range s.recentRequests(ctx) {
 		host := e.Host()
 		t := found[host]
-		bad := e.Tunnel != "" || e.Outcome == journal.Failed || e.Outcome == journal.Refused
+		bad := e.Tunnel != "" || e.Failed()
 		switch {
 		case host == "" || t == nil && !bad:
 			continue
@@ -148,7 +148,8 @@ func (s *Service) recentTrouble(ctx context.Context) map[string]*trouble {
 			t = &trouble{}
 			found[host] = t
 		}
-		if t.failing = e.Outcome == journal.Failed; t.failing {
+		t.failing = e.Outcome == journal.Failed
+		if e.Failed() {
 			t.failed++
 		}
 		if e.Tunnel != "" {

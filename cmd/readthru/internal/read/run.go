@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
@@ -193,7 +194,7 @@ func (p *program) tellSession(ctx context.Context, client *api.Client, r *childR
 		"hit") +
 		", " + terminal.Count(st.Tokens.Saved-before.Tokens.Saved, "token") + " saved"
 	if n := st.Errors - before.Errors; n > 0 {
-		text += ", " + terminal.Count(n, "error")
+		text += fmt.Sprintf(", %d failed", n)
 	}
 	if tunnels > 0 {
 		text += ", " + terminal.Count(tunnels, "tunnel")

@@ -34,7 +34,9 @@ func (p *program) sessionsCommand() *cli.Command {
 					}
 					rows = append(rows, row)
 				}
-				return p.Table([]string{"SESSION", "RECORDED", "REQUESTS", "HITS", "ERRORS", "TOKENS SAVED", "FETCHED"}, rows)
+				p.Note("since the daemon started; what sessions have fetched is kept")
+				heads := []string{"SESSION", "RECORDED", "REQUESTS", "HITS", "FAILED", "TOKENS SAVED", "FETCHED"}
+				return p.Table(heads, rows)
 			})
 		},
 	}

@@ -74,25 +74,52 @@ func (p *program) series(c *cli.Context) error {
 		row := func(name string, n store.Counts) []string {
 			cells := []string{name}
 			for _, v := range []int64{
-				n.Requests(), n.Reused(), n.Tunnel, n.Refused, n.Failed, n.Visits, n.MarkdownTokens,
+				n.Requests(), n.Reused(), n.Tunnel, n.Failures, n.Visits, n.MarkdownTokens,
 				max(0, n.HTMLTokens-n.MarkdownTokens),
 			} {
 				cells = append(cells, strconv.FormatInt(v, 10))
 			}
 			return append(cells, terminal.Bytes(n.BytesIn), terminal.Bytes(n.BytesSaved),
 				(time.Duration(n.SavedMS) * time.Millisecond).String(),
-				strconv.FormatInt(n.Rendered, 10), strconv.FormatInt(n.ThirdParties, 10), strconv.FormatInt(n.Errors, 10))
+				strconv.FormatInt(n.Rendered, 10), strconv.FormatInt(n.ThirdParties, 10))
 		}
 		var rows [][]string
 		for _, point := range s.Points {
 			rows = append(rows, row(terminal.Day(point.Time), point.Counts))
 		}
 		rows = append(rows, row("together", s.Sum))
-		return p.Table([]string{
-			strings.ToUpper(s.Step), "REQUESTS", "REUSED", "TUNNELS", "REFUSED", "FAILED", "VISITS", "TOKENS", "TOKENS SAVED",
-			"BYTES", "BYTES SAVED", "TIME SAVED", "RENDERED", "DISCLOSED", "ERRORS",
+		err := p.Table([]string{
+			strings.ToUpper(s.Step), "REQUESTS", "REUSED", "TUNNELS", "FAILED", "VISITS", "TOKENS", "TOKENS SAVED",
+			"BYTES", "BYTES SAVED", "TIME SAVED", "RENDERED", "DISCLOSED",
 		}, rows)
+		if err != nil || len(s.Agents) == 0 {
+			return err
+		}
+		return p.agentTable(s)
 	})
+}
+
+// agentTable prints what of the figures of a time is each agent's, below them.
+func (p *program) agentTable(s *api.Series) error {
+	var rows [][]string
+	add := func(name string, figures ...int64) {
+		row := []string{name}
+		for _, n := range figures {
+			row = append(row, strconv.FormatInt(n, 10))
+		}
+		rows = append(rows, row)
+	}
+	for _, a := range s.Agents {
+		add(cmp.Or(a.Name, "without a name"), a.Requests, a.Tokens, a.TokensSaved)
+	}
+	if o := s.OtherAgents; o != nil {
+		add("others, crawls and the dashboard", o.Requests, o.Tokens, o.TokensSaved)
+	}
+	add("together", s.Sum.Requests(), s.Sum.MarkdownTokens, s.Sum.HTMLTokens-s.Sum.MarkdownTokens)
+	if err := p.Print("\n"); err != nil {
+		return err
+	}
+	return p.Table([]string{"AGENT", "REQUESTS", "TOKENS", "TOKENS SAVED"}, rows)
 }
 
 // counts writes figures in the order of their names, without those that are 0; begin comes before the first.
@@ -119,6 +146,10 @@ func statsText(st *api.Stats, running bool) string {
 		if st.Requests.Total > 0 {
 			fmt.Fprintf(&t, "by doors      %s; %d intercepted\n", counts("", st.Requests.Doors, journal.Doors),
 				st.Requests.Intercepted)
+		}
+		if st.Requests.Failures > 0 {
+			fmt.Fprintf(&t, "failed        %d, by whoever's word: readthru log is:failed lists them\n",
+				st.Requests.Failures)
 		}
 		if st.Requests.Hidden > 0 {
 			fmt.Fprintf(&t, "hidden        %s, by rules with log: off\n", terminal.Count(st.Requests.Hidden, "request"))

@@ -496,7 +496,7 @@ func sessionStats(n journal.SessionStats) api.SessionStats {
 	return api.SessionStats{
 		Requests: n.Requests, Pages: n.Pages, Hits: n.Hits, Errors: n.Errors, Tunnels: n.Tunnels,
 		RejectedCA: strings.Fields(n.Rejected),
-		Tokens:     api.TokenStats{HTML: n.HTMLTokens, Markdown: n.Tokens, Saved: max(0, n.HTMLTokens-n.Tokens)},
+		Tokens:     api.TokenStats{HTML: n.HTMLTokens, Markdown: n.Tokens, Saved: n.HTMLTokens - n.Tokens},
 	}
 }
 
