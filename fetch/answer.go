@@ -411,6 +411,7 @@ func (f *Fetcher) refuseUnreadable(a *attempt) (*Answer, error) {
 		return nil, nil
 	}
 	bad := convert.Unreadable(a.best.Markdown, a.best.Warnings)
+	plain := func(w string) bool { return !a.req.Own && page.HasWarning(a.best.Warnings, w) }
 	switch {
 	case bad != nil && a.req.Own && !a.showsSource():
 		return nil, &Error{
@@ -419,8 +420,10 @@ func (f *Fetcher) refuseUnreadable(a *attempt) (*Answer, error) {
 		}
 	case bad != nil && !a.req.Own:
 		return f.answerAsIs(a, bad.Warning)
-	case !a.req.Own && page.HasWarning(a.best.Warnings, convert.WarnBinary):
+	case plain(convert.WarnBinary):
 		return f.answerAsIs(a, convert.WarnBinary)
+	case plain(convert.WarnScanned): // it has no text: only the file shows what it says
+		return f.answerAsIs(a, convert.WarnScanned)
 	}
 	return nil, nil
 }

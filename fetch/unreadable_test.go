@@ -2,6 +2,8 @@ package fetch_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +18,36 @@ const (
 		"trailer << /Root 1 0 R /Encrypt << /Filter /Other >> >>"
 	picture = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x02"
 )
+
+// scan returns a PDF of one page that shows no text.
+func scan() string {
+	file, places := "%PDF-1.4\n", ""
+	for i, object := range []string{
+		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R >>",
+		"<< /Length 18 >>\nstream\nq BI /W 1 ID x EI Q\nendstream",
+	} {
+		places += fmt.Sprintf("%010d 00000 n \n", len(file))
+		file += fmt.Sprintf("%d 0 obj %s endobj\n", i+1, object)
+	}
+	return fmt.Sprintf("%sxref\n0 5\n0000000000 65535 f \n%strailer << /Root 1 0 R /Size 5 >>\nstartxref\n%d\n%%%%EOF\n",
+		file, places, len(file))
+}
+
+func TestAWebArchiveIsReadAsItsPage(t *testing.T) {
+	const archive = "MIME-Version: 1.0\r\nContent-Type: multipart/related; type=\"text/html\"; boundary=\"b\"\r\n\r\n" +
+		"--b\r\nContent-Type: text/html\r\nContent-Location: https://a.test/\r\n\r\n" +
+		"<title>Kept</title><main><h1>Kept</h1><p>The page of the archive.</p></main>\r\n--b--\r\n"
+	c := newChain(t, respond(200, archive, `Content-Type: multipart/related; type="text/html"; boundary="b"`))
+	ans, err := c.Page(t.Context(), fetch.Request{URL: parse(t, "https://site.test/x.mhtml"), Own: true})
+	if err != nil || !strings.Contains(body(t, ans), "The page of the archive.") {
+		t.Errorf("%v, %v", ans, err)
+	}
+	got := c.read(t, "https://site.test/x.mhtml", "Accept: */*")
+	if body(t, got) != archive {
+		t.Error("a client does not get the archive as it is")
+	}
+}
 
 // Each is read twice: the second time from the store.
 func TestAFileOfWhichNothingCanBeReadIsAnErrorToReaders(t *testing.T) {
@@ -51,6 +83,7 @@ func TestAClientGetsAFileOfWhichNothingCanBeReadAsItIs(t *testing.T) {
 	for _, tt := range []struct{ name, content, contentType, warning string }{
 		{"damaged", damagedPDF, "application/pdf", convert.WarnDamaged},
 		{"with a password", encryptedPDF, "application/pdf", convert.WarnEncrypted},
+		{"pictures of pages", scan(), "application/pdf", convert.WarnScanned},
 		{"a picture as a PDF", picture, "application/pdf", convert.WarnBinary},
 		{"a picture as a page", picture, "text/html", convert.WarnBinary},
 	} {

@@ -44,6 +44,8 @@ func Classify(own bool, status int, h http.Header) Kind {
 		return Markdown
 	case kind != page.NoPage:
 		return Document
+	case own && t == "multipart/related": // a web archive (RFC 2557)
+		return Document
 	case t == "text/event-stream", strings.HasPrefix(t, "multipart/"):
 		return Opaque
 	case own && (t == "text/plain" || t == ""):
