@@ -109,7 +109,9 @@ type Diff struct {
 	A       store.Version `json:"a"`
 	B       store.Version `json:"b"`
 	Changed bool          `json:"changed"`
-	Unified string        `json:"diff"` // unified diff of the markdown, empty when nothing changed
+	// how many versions of the page are kept
+	Versions int    `json:"versions"`
+	Unified  string `json:"diff"` // unified diff of the markdown, empty when nothing changed
 }
 
 // Changes holds the sections of a page that changed, without the rest.

@@ -24,9 +24,14 @@ type VisitQuery struct {
 	URL     string `query:"url" doc:"only this page"`
 	Session string `query:"session" doc:"only this session"`
 	User    string `query:"user" doc:"only of this user of the proxy"`
-	Nodes   bool   `query:"nodes" doc:"those of all nodes of the fleet, but for those of the last seconds"`
-	Limit   int    `query:"limit" range:"1,500"` // 0 is 50
-	Cursor  string `query:"cursor"`              // Next of the list before
+	Host    string `query:"host" doc:"only pages of this host"`
+	Agent   string `query:"agent" doc:"only of agents with this text in their names"`
+
+	Since time.Time `query:"since" doc:"only since a day, a time, or an age (36h, 7d)"`
+
+	Nodes  bool   `query:"nodes" doc:"those of all nodes of the fleet, but for those of the last seconds"`
+	Limit  int    `query:"limit" range:"1,500"` // 0 is 50
+	Cursor string `query:"cursor"`              // Next of the list before
 }
 
 // RequestExport asks for requests as a file.

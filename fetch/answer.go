@@ -411,7 +411,6 @@ func (f *Fetcher) refuseUnreadable(a *attempt) (*Answer, error) {
 		return nil, nil
 	}
 	bad := convert.Unreadable(a.best.Markdown, a.best.Warnings)
-	plain := func(w string) bool { return !a.req.Own && page.HasWarning(a.best.Warnings, w) }
 	switch {
 	case bad != nil && a.req.Own && !a.showsSource():
 		return nil, &Error{
@@ -420,10 +419,10 @@ func (f *Fetcher) refuseUnreadable(a *attempt) (*Answer, error) {
 		}
 	case bad != nil && !a.req.Own:
 		return f.answerAsIs(a, bad.Warning)
-	case plain(convert.WarnBinary):
-		return f.answerAsIs(a, convert.WarnBinary)
-	case plain(convert.WarnScanned): // it has no text: only the file shows what it says
+	case !a.req.Own && page.HasWarning(a.best.Warnings, convert.WarnScanned): // only the file shows what it says
 		return f.answerAsIs(a, convert.WarnScanned)
+	case !a.req.Own && page.HasWarning(a.best.Warnings, convert.WarnBinary):
+		return f.answerAsIs(a, convert.WarnBinary)
 	}
 	return nil, nil
 }

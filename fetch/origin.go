@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -159,10 +160,8 @@ func (f *Fetcher) askHTML(ctx context.Context, a *attempt) bool {
 // want. It asks only for content codings that the client accepts, because a response that is not a page passes to the
 // client unchanged.
 func (f *Fetcher) request(ctx context.Context, r Request, to *url.URL, accept string) *http.Request {
-	h := r.Header.Clone()
-	if h == nil {
-		h = http.Header{}
-	}
+	h := http.Header{}
+	maps.Copy(h, r.Header.Clone())
 	h.Set("Accept", accept)
 	httpfield.RemoveOurTags(h)
 	if r.Own {

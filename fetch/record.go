@@ -73,7 +73,8 @@ func (f *Fetcher) visit(a *attempt) {
 func (a *attempt) visit() store.Visit {
 	p := a.page
 	v := store.Visit{
-		ID: p.VisitID, Time: p.LastVisitedAt, Doc: p.Doc, URL: p.URL, Agent: clip.Bytes(a.req.Agent, 120), Session: a.req.Session,
+		ID: p.VisitID, Time: p.LastVisitedAt, Doc: p.Doc, URL: p.URL,
+		Agent: clip.Bytes(a.req.Agent, 120), Session: a.req.Session,
 		User:   a.req.User,
 		Source: p.Source, FromCache: p.FromCache, Stale: a.outcome.Hit && a.outcome.TTL < 0,
 	}

@@ -90,10 +90,9 @@ func (f *Fetcher) Tell(ctx context.Context, r Reading) {
 	e := &journal.Entry{
 		Time: r.Began.UTC(), Door: asker.Door, Client: asker.Client, Trace: asker.Trace,
 		User: r.Asked.User, Session: r.Asked.Session, Agent: clip.Line(r.Asked.Agent, 200),
-		Method: http.MethodGet, URL: page.Mask(r.Asked.URL), Form: r.Form,
+		Method: http.MethodGet, URL: page.Mask(r.Asked.URL), Form: cmp.Or(r.Form, "markdown"),
 		MS: took.Milliseconds(), Micros: took.Microseconds(),
 	}
-	e.Form = cmp.Or(e.Form, "markdown")
 	at := f.addressOf(r.Asked.URL)
 	e.Rule, e.Hidden = at.rule, at.hidden
 	switch {
@@ -167,6 +166,5 @@ func tellError(e *journal.Entry, err *Error) {
 	default:
 		e.Outcome = journal.Failed
 	}
-	e.Why = err.Error()
-	e.Error = e.Why
+	e.Why, e.Error = err.Error(), err.Error()
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -283,6 +284,9 @@ type VisitQuery struct {
 	Page    *page.Key // nil: of all pages
 	Session string    // empty: of all sessions
 	User    string    // empty: of all users
+	Host    string    // empty: of all hosts
+	Agent   string    // a part of the agent's name, in whatever case; empty: of all agents
+	Since   time.Time // zero: however old
 	Cursor  string    // as returned by the call before
 	Limit   int       // 0: 50; at most 1000
 }
@@ -313,9 +317,11 @@ func (s *Store) Visits(q VisitQuery) (visits []Visit, next string, err error) {
 			}
 		}
 		var v Visit
-		if json.Unmarshal(value, &v) != nil || q.Session != "" && v.Session != q.Session ||
-			q.User != "" && v.User != q.User {
+		if json.Unmarshal(value, &v) != nil || !q.selects(&v) {
 			return true
+		}
+		if v.Time.Before(q.Since) {
+			return false // as are all that follow
 		}
 		if len(visits) == limit {
 			next = encodeCursor(last)
@@ -325,6 +331,13 @@ func (s *Store) Visits(q VisitQuery) (visits []Visit, next string, err error) {
 		return true
 	})
 	return visits, next, nil
+}
+
+// selects reports whether a visit is one that the query is about, whenever it was.
+func (q *VisitQuery) selects(v *Visit) bool {
+	return (q.Session == "" || v.Session == q.Session) && (q.User == "" || v.User == q.User) &&
+		(q.Host == "" || keys.HostOf(v.URL) == keys.Host(q.Host)) &&
+		strings.Contains(strings.ToLower(v.Agent), strings.ToLower(q.Agent))
 }
 
 // VisitsSince calls each for the visits on disk that were made at a time or later, oldest first, until it returns

@@ -184,8 +184,11 @@ func usageMistake(c *cli.Context, err error, _ bool) error {
 		err = errors.New("there is no --json: this command prints no data of its own")
 	}
 	hint := fmt.Sprintf("see \"%s --help\"", name)
-	if _, term, ok := strings.Cut(err.Error(), "not defined: "); ok && strings.Contains(term, ":") {
+	switch _, term, unknown := strings.Cut(err.Error(), "not defined: "); {
+	case unknown && strings.Contains(term, ":"):
 		hint = fmt.Sprintf("put -- before what begins with a minus and is no option: %s -- '%s'", name, term)
+	case unknown && c.Command != nil && len(c.Command.Flags) > 0:
+		hint = command.OptionMeant(term, c.Command.Flags) + "; " + hint
 	}
 	mistake := terminal.WithHint(terminal.Usagef("%s", err), hint)
 	if c.Command != nil && c.Command.Name == "hook" { // status 2 would stop the agent

@@ -76,8 +76,10 @@ func (r Rule) Check() error {
 		}
 	}
 	switch {
-	case len(r.Path) > 2048 || r.Path != "" && r.Path[0] != '/' && r.Path[0] != '*':
-		return fmt.Errorf("%.80q is not a path such as /docs/*", r.Path)
+	case len(r.Path) > 2048:
+		return fmt.Errorf("the path %.80q… is longer than 2048 bytes", r.Path)
+	case r.Path != "" && r.Path[0] != '/' && r.Path[0] != '*':
+		return fmt.Errorf("%.80q is not a path such as /docs/*: did you mean %.80q?", r.Path, "/"+r.Path)
 	case r.TTL < 0:
 		return fmt.Errorf("ttl %s is negative", r.TTL)
 	case r.Action == "" && r.Mode == "" && r.TTL == 0 && !r.Bypass && r.Render == "" && r.Preferences == "" &&

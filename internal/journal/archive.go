@@ -66,8 +66,9 @@ type archive struct {
 	file *os.File   // nil: the next entry begins one
 	now  segment
 	size int64
-	last uint64 // number of the last request that was written
-	bad  bool   // the last write did not succeed, which was logged
+	last uint64            // number of the last request that was written
+	bad  bool              // the last write did not succeed, which was logged
+	told map[cutError]bool // files of which it was said that their last request is cut off
 
 	wrote time.Time // when requests were written last
 }
@@ -205,8 +206,38 @@ func (a *archive) walk(s segment, end place, backwards bool, f Filter, do func(*
 	}
 	if bad > 0 {
 		err = fmt.Errorf("%s: %d damaged lines, such as line %d, are left out", s.name, bad, first)
+	} else if len(b) > 0 && b[len(b)-1] != '\n' && s.run != end.run { // the process of end may be writing
+		err = cutError(s.name)
 	}
 	return more, err
+}
+
+// cutError names a file that ends within a line: a crash cut its last request off.
+type cutError string
+
+// Error says what is missing.
+func (e cutError) Error() string {
+	return string(e) + ": its last request was not written whole, and is left out"
+}
+
+// damage returns what an error of walk says of the files, which is empty the second time that it is about the same end
+// of one.
+func (a *archive) damage(err error) []string {
+	if err == nil {
+		return nil
+	}
+	if name, ok := errors.AsType[cutError](err); ok {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.told[name] {
+			return nil
+		}
+		if a.told == nil {
+			a.told = map[cutError]bool{}
+		}
+		a.told[name] = true
+	}
+	return []string{err.Error()}
 }
 
 // list returns the requests before a place that a filter matches, as [Journal.List] does. The process that asks is the
@@ -238,9 +269,7 @@ func (a *archive) list(f Filter, end place, limit int, asks uint32) (list []Entr
 			last = e.ID
 			return true
 		})
-		if err != nil {
-			damage = append(damage, err.Error())
-		}
+		damage = append(damage, a.damage(err)...)
 		if full || !more {
 			return list, last, damage
 		}

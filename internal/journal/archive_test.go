@@ -215,6 +215,35 @@ func TestDamageIsToldAndLosesNothingElse(t *testing.T) {
 	}
 }
 
+func TestARequestThatWasCutOffIsToldOnce(t *testing.T) {
+	o := journal.Options{Dir: t.TempDir(), Days: 1}
+	kept(t, o, func(j *journal.Journal) { fill(j, "run", 3) })
+	names := files(t, o.Dir)
+	b, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(names[0], b[:len(b)-20], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	j := journal.New(o)
+	for i, want := range []int{1, 0, 0} {
+		list, _, damage := j.List(journal.Filter{}, "", 100)
+		if len(list) != 2 || len(damage) != want || want > 0 && !strings.Contains(damage[0], "was not written whole") {
+			t.Errorf("%d: %d requests, damage %q", i, len(list), damage)
+		}
+	}
+}
+
+func TestARuleThatHidesRequestsIsToldOf(t *testing.T) {
+	j := journal.New(journal.Options{})
+	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	j.Add(&journal.Entry{Time: at, Rule: "a.test/favicon.ico", Hidden: true})
+	if s := j.Sums(); s.Hidden != 1 || !s.Hiding["a.test/favicon.ico"].Equal(at) {
+		t.Errorf("%d hidden, by %v", s.Hidden, s.Hiding)
+	}
+}
+
 func TestNothingIsWrittenUnlessAsked(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "requests")
 	for _, o := range []journal.Options{{Dir: dir}, {Dir: dir, Days: 1, Full: func() bool { return true }}} {

@@ -206,7 +206,7 @@ func (j *Journal) add(s slot) (n uint64) {
 	defer j.mu.Unlock()
 	j.sessions.add(s.of)
 	if s.of.Hidden {
-		j.sums.hidden++
+		j.sums.hide(s)
 		return 0
 	}
 	j.sums.add(s)
@@ -351,8 +351,8 @@ func (j *Journal) All(f Filter, damage func(string)) iter.Seq[Entry] {
 				more, err := j.archive.walk(s, end, false, f, func(e *Entry) bool {
 					return !f.Match(e) || yield(*e)
 				})
-				if err != nil {
-					damage(err.Error())
+				for _, text := range j.archive.damage(err) {
+					damage(text)
 				}
 				if !more {
 					return

@@ -57,6 +57,9 @@ func TestAHostThatIsRemovedStandsNowhere(t *testing.T) {
 	}
 	kept(t, o, func(j *journal.Journal) {
 		round(j)
+		if _, _, damage := j.List(journal.Filter{}, "", 1000); len(damage) != 1 { // which is told once
+			t.Errorf("damage: %q, want the request that is cut off", damage)
+		}
 		id := all(t, j, "", 100)
 		n, err := j.Remove(journal.Naming("a.test"))
 		if err != nil || n != 2*len(gone) {

@@ -37,6 +37,7 @@ type Sums struct {
 	Tunnels    map[string]int64     // by the reason
 	Doors      map[string]int64     // by the door; all doors are there
 	Hidden     int64                // requests that are in none of the other sums
+	Hiding     map[string]time.Time // the rules that hid them, as Entry.Rule names them, and when each last did
 	Failed     int64                // requests that failed, as [Entry.Failed] says
 
 	Tokens, HTMLTokens int64                 // of the pages that count as read, and of the HTML in their place
@@ -59,6 +60,7 @@ type sums struct {
 	byOutcome        [10]durations
 	byDoor           [9]int64
 	hidden, failed   int64
+	hiding           map[string]int64 // rules that hid requests, with when the last one began
 	tokens, html     int64
 	in, out, unasked int64
 	savedMS          int64
@@ -126,10 +128,23 @@ func (e *Entry) spared() (tokens, html int64) {
 	return int64(e.Tokens), int64(max(e.Tokens, e.HTMLTokens))
 }
 
+// hide counts a request that is hidden. Rules are few: their names come from the operator.
+func (t *sums) hide(s slot) {
+	t.hidden++
+	if t.hiding == nil {
+		t.hiding = map[string]int64{}
+	}
+	t.hiding[s.of.Rule] = s.began
+}
+
 // Sums returns sums over all requests since the start.
 func (j *Journal) Sums() Sums {
 	j.mu.Lock()
 	t := j.sums
+	hiding := map[string]time.Time{}
+	for rule, at := range t.hiding {
+		hiding[rule] = time.Unix(0, at).UTC()
+	}
 	tunnels := maps.Clone(t.tunnels)
 	agents := map[string]AgentCount{}
 	for name, a := range j.agents.byName {
@@ -139,7 +154,7 @@ func (j *Journal) Sums() Sums {
 	s := Sums{
 		Durations: map[string]Durations{}, BytesIn: t.in, BytesOut: t.out, BytesSaved: t.unasked,
 		Saved: time.Duration(t.savedMS) * time.Millisecond, Tunnels: tunnels, Doors: map[string]int64{},
-		Hidden: t.hidden, Failed: t.failed, Tokens: t.tokens, HTMLTokens: t.html, Agents: agents,
+		Hidden: t.hidden, Hiding: hiding, Failed: t.failed, Tokens: t.tokens, HTMLTokens: t.html, Agents: agents,
 	}
 	for i, name := range Doors {
 		s.Doors[name] = t.byDoor[i]

@@ -202,7 +202,7 @@ func (s *Service) DiffVersions(_ context.Context, q api.DiffQuery) (*api.Diff, e
 	if err != nil {
 		return nil, err
 	}
-	d := &api.Diff{Doc: p.Doc, URL: p.URL, A: from, B: to}
+	d := &api.Diff{Doc: p.Doc, URL: p.URL, A: from, B: to, Versions: len(versions)}
 	older, err := s.o.Store.VersionMarkdown(key, from)
 	if err != nil {
 		return nil, fmt.Errorf("read version %.12s of %s: %w", from.ContentHash, p.URL, err)

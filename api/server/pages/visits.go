@@ -15,7 +15,9 @@ import (
 
 // ListVisits lists deliveries of pages to readers, newest first.
 func (s *Service) ListVisits(ctx context.Context, q api.VisitQuery) (*api.VisitList, error) {
-	sq := store.VisitQuery{Session: q.Session, User: q.User, Cursor: q.Cursor, Limit: q.Limit}
+	sq := store.VisitQuery{
+		Session: q.Session, User: q.User, Host: q.Host, Agent: q.Agent, Since: q.Since, Cursor: q.Cursor, Limit: q.Limit,
+	}
 	if user := asker.User(ctx); !asker.SeesUser(ctx, q.User) {
 		if q.User != "" {
 			return nil, api.Problem(http.StatusForbidden, "visits of other users are for the role admin")
@@ -46,6 +48,9 @@ func (s *Service) ListVisits(ctx context.Context, q api.VisitQuery) (*api.VisitL
 
 // listVisitsOfNodes adds the visits of all nodes of the fleet to a list.
 func (s *Service) listVisitsOfNodes(ctx context.Context, q store.VisitQuery, list *api.VisitList) error {
+	if q.Host != "" || q.Agent != "" || !q.Since.IsZero() {
+		return api.Problem(http.StatusBadRequest, "host, agent and since select visits of this node alone")
+	}
 	if s.o.Fleet == nil {
 		return api.Problem(http.StatusBadRequest, "this is a node alone: fleet.database names the database of a fleet")
 	}

@@ -22,9 +22,12 @@ import (
 func (s *Service) ListRules(ctx context.Context, q api.RuleQuery) (*api.RuleList, error) {
 	list := &api.RuleList{Rules: []api.Rule{}}
 	used := map[string]time.Time{}
+	if asker.SeesUser(ctx, "") { // as of requests that are told
+		used = s.o.Journal.Sums().Hiding
+	}
 	for e, at := range s.recentRequests(ctx) {
-		if e.Rule != "" {
-			used[e.Rule] = at // the oldest come first
+		if e.Rule != "" && at.After(used[e.Rule]) {
+			used[e.Rule] = at
 		}
 	}
 	add := func(r api.Rule, f hostrule.Rule) {

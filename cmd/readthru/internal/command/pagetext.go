@@ -58,3 +58,12 @@ func (p *Program) NoteRemoved(r *page.Removed) {
 		}[why])
 	}
 }
+
+// Dear is how many tokens a page has whose reader may ask why.
+const Dear = 2000
+
+// ForLess says how a reader gets less of a dear page.
+func ForLess(url string) string {
+	return "for less of it: readthru fetch --max-tokens 2000 " + url + " (agents: max_tokens, or the request field " +
+		"X-Readthru-Max-Tokens), readthru pages section " + url + " HEADING, or fetch --drop CSS without a part"
+}

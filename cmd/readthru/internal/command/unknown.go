@@ -47,12 +47,35 @@ func Meant(name string, commands []*cli.Command, top bool) (found []string) {
 	return found
 }
 
-// nearest returns the name of the command nearest to name, at most two edits away, or "".
+// OptionMeant says which of some options may be meant by what is none of them, or which there are.
+func OptionMeant(name string, flags []cli.Flag) string {
+	var names []string
+	for _, f := range flags {
+		if long := f.Names()[0]; long != "help" {
+			names = append(names, long)
+		}
+	}
+	if best := nearestOf(strings.TrimLeft(name, "-"), names); best != "" {
+		return "did you mean --" + best + "?"
+	}
+	return "the options are --" + strings.Join(names, ", --")
+}
+
+// nearest returns the name of the command nearest to name, or "".
 func nearest(name string, commands []*cli.Command) string {
-	best, distance := "", 3
+	var names []string
 	for _, c := range commands {
-		if d := edits(name, c.Name); d < distance {
-			best, distance = c.Name, d
+		names = append(names, c.Name)
+	}
+	return nearestOf(name, names)
+}
+
+// nearestOf returns the name that is nearest to another one, at most two edits away and not all of it, or "".
+func nearestOf(name string, names []string) string {
+	best, distance := "", min(3, len(name))
+	for _, n := range names {
+		if d := edits(name, n); d < distance {
+			best, distance = n, d
 		}
 	}
 	return best
@@ -86,7 +109,7 @@ var Synonyms = map[string]string{
 	"setup": "install init", "serve": "start up daemon proxy", "doctor": "health", "service status": "status",
 	"log": "logs tail history", "service upgrade": "update self-update", "pages": "ls list", "kb": "bases knowledge",
 	"fetch": "get read open-url scrape curl", "stop": "down quit kill", "--help": "man commands", "site": "host hosts",
-	"pages rm": "remove rm delete del", "uninstall": "remove",
+	"pages rm": "remove rm delete del", "uninstall": "remove", "stats": "status figures metrics",
 }
 
 // Verbs are what other programs call the verbs of our commands, by ours.

@@ -44,9 +44,10 @@ func (p *program) pagesCommand() *cli.Command {
 				Action: command.One(p.Program, "URL", (*api.Client).Versions, p.pageVersions),
 			},
 			{
-				Name: "diff", Usage: "print the difference between two versions of a page", ArgsUsage: "URL|DOC [A B]",
+				Name: "diff", Usage: "print the difference between two versions of a page", ArgsUsage: "URL|DOC [A [B]]",
 				Description: "A and B name versions by the first digits of a content hash, or by how many versions back they " +
-					"are. Without them, diff prints the last change.", Flags: []cli.Flag{command.JSONFlag()}, Action: p.diffPage,
+					"are; B is the newest one. Without them, diff prints the last change.",
+				Flags: []cli.Flag{command.JSONFlag()}, Action: p.diffPage,
 			},
 			{
 				Name: "outline", Usage: "print the headings of a page, and where its tokens are", ArgsUsage: "URL|DOC",
@@ -62,7 +63,7 @@ func (p *program) pagesCommand() *cli.Command {
 			},
 			{
 				Name: "verify", Usage: "print where a sentence is in a page; exit status 1 if it is not",
-				ArgsUsage: "URL|DOC QUOTE", Flags: []cli.Flag{command.JSONFlag()}, Action: p.verifyQuote,
+				ArgsUsage: "[URL|DOC] QUOTE", Flags: []cli.Flag{command.JSONFlag()}, Action: p.verifyQuote,
 			},
 			{
 				Name: "original", Usage: "print what the origin answered for a page", ArgsUsage: "URL|DOC",
@@ -151,8 +152,8 @@ func (p *program) pageVersions(list *api.VersionList) error {
 // diffPage prints the difference between two versions of a page, or its last change, as a unified diff.
 func (p *program) diffPage(c *cli.Context) error {
 	args := c.Args().Slice()
-	if len(args) != 1 && len(args) != 3 {
-		return terminal.Usagef("want URL, or URL and two versions")
+	if len(args) < 1 || len(args) > 3 {
+		return terminal.Usagef("want URL, and at most two versions")
 	}
 	args = append(args, "", "")
 	return command.Show(p.Program, c, func(b *api.Client) (*api.Diff, error) {
@@ -165,6 +166,10 @@ func (p *program) diffPage(c *cli.Context) error {
 			p.Note("both name one version, of %s", terminal.Day(d.B.Time))
 		case !d.Changed:
 			p.Note("no difference")
+		}
+		if older := d.Versions - 2; older > 0 && args[1] == "" {
+			p.Note("%s: readthru pages versions %s lists them, pages diff %s 2 compares with the one 2 back",
+				terminal.Count(older, "older version"), args[0], args[0])
 		}
 		return p.Print(d.Unified)
 	})

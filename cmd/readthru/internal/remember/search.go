@@ -2,6 +2,7 @@ package remember
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"sort"
@@ -200,6 +201,9 @@ func (p *program) printCosts(o *api.Outline) error {
 	if rest > 0 {
 		line(small, fmt.Sprintf("%s of less than 0.5 %% each", terminal.Count(rest, "section")))
 	}
+	if o.Tokens >= command.Dear {
+		p.Note("%s", command.ForLess(o.URL))
+	}
 	return p.Print(terminal.Printable(text.String()))
 }
 
@@ -224,17 +228,20 @@ func (p *program) sectionOfPage(c *cli.Context) error {
 	})
 }
 
-// verifyQuote tells where a sentence stands in a stored page, or in an earlier version of it. If it stands in none, it
-// prints the nearest sentence, and the exit status is 1.
+// verifyQuote tells where a sentence stands in a stored page, or in an earlier version of it, or in whichever page has
+// it. If it stands in none, it prints the nearest sentence, and the exit status is 1.
 func (p *program) verifyQuote(c *cli.Context) error {
 	args := c.Args().Slice()
-	if len(args) != 2 {
-		return terminal.Usagef("want URL and the sentence to look for")
+	if len(args) != 1 && len(args) != 2 {
+		return terminal.Usagef("want the sentence to look for, with the URL of its page before it if that is known")
 	}
 	return p.WithClient(c.Context, func(b *api.Client) error {
-		q, err := b.VerifyQuote(c.Context, args[0], args[1])
+		q, err := checkQuote(c.Context, b, args)
 		if err != nil {
 			return err
+		}
+		if len(args) == 1 && q.Found {
+			p.Note("in %s", q.URL)
 		}
 		if c.Bool("json") {
 			if err := p.PrintJSON(q); err != nil {
@@ -242,6 +249,9 @@ func (p *program) verifyQuote(c *cli.Context) error {
 			}
 		}
 		switch where := strings.Join(q.Path, " › "); {
+		case !q.Found && q.Nearest == "":
+			p.Note("not found, and no sentence is like it")
+			return terminal.ExitError(1)
 		case !q.Found:
 			p.Note("not found; nearest sentence (%.0f%% of the words): %s", 100*q.Likeness, q.Nearest)
 			return terminal.ExitError(1)
@@ -255,6 +265,31 @@ func (p *program) verifyQuote(c *cli.Context) error {
 		}
 		return nil
 	})
+}
+
+// checkQuote looks for a sentence in a page, or, if none is named, in those that a search for it finds.
+func checkQuote(ctx context.Context, b *api.Client, args []string) (*api.QuoteCheck, error) {
+	if len(args) == 2 {
+		return b.VerifyQuote(ctx, args[0], args[1])
+	}
+	hits, err := b.Search(ctx, api.SearchQuery{Text: args[0], Limit: 10})
+	if err != nil {
+		return nil, err
+	}
+	nearest := &api.QuoteCheck{}
+	for _, h := range hits.Hits {
+		q, err := b.VerifyQuote(ctx, h.Doc, args[0])
+		if err != nil {
+			return nil, err
+		}
+		if q.Found {
+			return q, nil
+		}
+		if q.Likeness > nearest.Likeness {
+			nearest = q
+		}
+	}
+	return nearest, nil
 }
 
 func under(where string) string {

@@ -91,6 +91,9 @@ func (p *program) printServices(l *api.Leaving) error {
 		}
 		rows = append(rows, []string{s.Service, state, strconv.FormatInt(s.Sent, 10), strconv.FormatInt(s.Bytes, 10), last})
 	}
+	if len(rows) == 0 {
+		return p.Print("No service is configured, and nothing has left this machine for one.\n")
+	}
 	if l.More {
 		p.Note("there is more than was counted")
 	}

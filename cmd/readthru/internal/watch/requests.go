@@ -152,9 +152,6 @@ func viewNamed(ctx context.Context, b *api.Client, name string) (string, error) 
 	return "", terminal.WithHint(terminal.Usagef("there is no view %q", name), "the views are "+strings.Join(names, ", "))
 }
 
-// dear is how many tokens a page has whose reader may ask why.
-const dear = 2000
-
 // aRequest prints what a call says of the request that the argument names.
 func (p *program) aRequest(c *cli.Context,
 	ask func(*api.Client, context.Context, string) (*journal.Entry, error),
@@ -180,8 +177,9 @@ func (p *program) aRequest(c *cli.Context,
 		if err := p.printRequest(c, e, stored); err != nil {
 			return err
 		}
-		if stored == e.Doc && e.Tokens >= dear {
+		if stored == e.Doc && e.Tokens >= command.Dear {
 			p.Note("readthru pages outline --tokens %s says where the tokens are", stored)
+			p.Note("%s", command.ForLess(e.URL))
 		}
 		return nil
 	})

@@ -81,6 +81,10 @@ func (p *program) rulesAdd(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if name, path, ok := strings.Cut(host, "/"); ok && name != "" && !strings.Contains(host, "://") {
+		return terminal.WithHint(terminal.Usagef("%q is not a host, but one with a path", host),
+			fmt.Sprintf("name the path by an option: readthru site rule add %s --path '/%s'", name, path))
+	}
 	r := api.RuleFields{
 		Host: host, Path: c.String("path"), Action: c.String("action"), Mode: c.String("mode"), Bypass: c.Bool("bypass"),
 		Render: c.String("render"), Preferences: c.String("preferences"),
@@ -92,7 +96,7 @@ func (p *program) rulesAdd(c *cli.Context) error {
 	return command.Show(p.Program, c, func(b *api.Client) (*api.Rule, error) { return b.AddRule(c.Context, r) },
 		func(made *api.Rule) error {
 			p.Note("undo it with: readthru site rule rm %s", made.ID)
-			return p.Print("made rule " + made.ID + " for " + host + ": " + made.Says() + "\n")
+			return p.Print("made rule " + made.ID + " for " + host + made.Path + ": " + made.Says() + "\n")
 		})
 }
 

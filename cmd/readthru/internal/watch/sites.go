@@ -49,6 +49,9 @@ func (p *program) sitesCommand() *cli.Command {
 					rule, learnt := "-", []string{}
 					if len(s.Rules) > 0 {
 						rule = s.Rules[0].Says() + " (" + s.Rules[0].Source + ")"
+						if path := s.Rules[0].Path; path != "" {
+							rule = path + ": " + rule
+						}
 					}
 					for _, f := range s.Facts {
 						learnt = append(learnt, string(f.Trait))
@@ -61,7 +64,11 @@ func (p *program) sitesCommand() *cli.Command {
 				if list.More {
 					p.Note("hosts are left out: --limit says how many are listed")
 				}
-				return p.Table([]string{"HOST", "TREATMENT", "WHY", "RULE", "LEARNT", "VISITS", "HITS", "APART"}, rows)
+				apart := "DIFFERS BY"
+				if c.Command.Name == "sites" { // the former name, whose columns scripts read
+					apart = "APART"
+				}
+				return p.Table([]string{"HOST", "TREATMENT", "WHY", "RULE", "LEARNT", "VISITS", "HITS", apart}, rows)
 			})
 		},
 	}
@@ -99,20 +106,28 @@ func (p *program) siteRemoveCommand() *cli.Command {
 				if err != nil {
 					return err
 				}
-				text := fmt.Sprintf("%s, %s, %s, %s", terminal.Count(gone.Pages, "page"), terminal.Count(gone.Visits, "visit"),
-					terminal.Count(gone.Requests, "request"), terminal.Count(gone.Facts, "fact"))
+				text := fmt.Sprintf("%s, %s, %s", terminal.Count(gone.Pages, "page"), terminal.Count(gone.Visits, "visit"),
+					terminal.Count(gone.Requests, "request"))
+				if gone.Facts > 0 {
+					text += ", " + terminal.Count(gone.Facts, "thing") + " learnt of it"
+				}
 				if c.Bool("dry-run") {
 					text = "would remove " + text + ", and its stored responses"
 				} else {
 					text = "removed " + text + ", " + terminal.Count(gone.Responses, "other stored response")
 				}
-				if gone.Visits == 0 && gone.Pages+gone.Requests+gone.Facts+gone.Responses == 0 && !c.Bool("dry-run") {
+				kept := gone.Visits > 0 || gone.Pages+gone.Requests+gone.Facts+gone.Responses > 0
+				if !kept && !c.Bool("dry-run") {
 					text = "nothing was kept of " + host
 				}
 				if gone.Rules > 0 {
 					p.Note("what stays for it: %s, see readthru site rule list", terminal.Count(gone.Rules, "rule"))
 				}
-				return p.Done(c, gone, "%s", text)
+				if err := p.Done(c, gone, "%s", text); err != nil || !kept || c.Bool("dry-run") {
+					return err
+				}
+				p.Note("its text stays in the files until they are tidied; to remove it at once: readthru store compact")
+				return nil
 			})
 		},
 	}
@@ -127,7 +142,7 @@ func (p *program) printSite(s *api.Site) error {
 	lines := [][2]string{{"host", s.Host}, {"treatment", treatment}}
 	add := func(name, text string) { lines = append(lines, [2]string{name, text}) }
 	if s.Exception != "" {
-		add("apart by", s.Exception)
+		add("differs by", s.Exception)
 	}
 	add("visits", fmt.Sprintf("%d, %d from the cache", s.Visits, s.Hits))
 	if s.Tunnels+s.Failed > 0 {

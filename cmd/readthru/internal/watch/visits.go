@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -19,6 +20,9 @@ func (p *program) visitsCommand() *cli.Command {
 		Usage: "list deliveries of pages to readers, newest first",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "url", Usage: "list only those of the page at `URL`"},
+			&cli.StringFlag{Name: "host", Usage: "list only those of pages of `HOST`"},
+			&cli.StringFlag{Name: "agent", Usage: "list only those of agents with `TEXT` in their names"},
+			&cli.StringFlag{Name: "since", Usage: "list only those since `TIME` (today, 2026-01-31, 36h, 7d)"},
 			&cli.StringFlag{Name: "user", Usage: "list only those of the user `NAME` of the proxy"},
 			&cli.BoolFlag{Name: "fleet", Usage: "list those of all nodes of the fleet, but for those of the last seconds"},
 			command.SessionFlag(), command.LimitFlag(), command.CursorFlag(), command.JSONFlag(),
@@ -31,7 +35,12 @@ func (p *program) visitsCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			since, err := api.Since(c.String("since"), time.Now())
+			if err != nil {
+				return terminal.Usagef("--since: %s", err)
+			}
 			q := api.VisitQuery{
+				Host: c.String("host"), Agent: c.String("agent"), Since: since,
 				URL: c.String("url"), Session: c.String("session"), User: c.String("user"), Limit: limit,
 				Cursor: c.String("cursor"), Nodes: c.Bool("fleet"),
 			}
