@@ -34,6 +34,19 @@ func scan() string {
 		file, places, len(file))
 }
 
+// TestNoThirdPartyIsAskedForAFileOfWhichNothingCanBeRead, even where markdown.new comes first for pages.
+func TestNoThirdPartyIsAskedForAFileOfWhichNothingCanBeRead(t *testing.T) {
+	for _, content := range []string{damagedPDF, encryptedPDF} {
+		c := newChain(t, respond(200, content, "Content-Type: application/pdf"), func(o *fetch.Options) {
+			o.MarkdownNew = fetch.MarkdownNew{Mode: "prefer", BaseURL: "http://127.0.0.1:1"}
+		})
+		_, err := c.Page(t.Context(), fetch.Request{URL: parse(t, "https://site.test/x"), Own: true})
+		if list, _, lerr := c.store.Disclosures("", 10); err == nil || lerr != nil || len(list) > 0 {
+			t.Errorf("%v; sent %+v, %v", err, list, lerr)
+		}
+	}
+}
+
 func TestAWebArchiveIsReadAsItsPage(t *testing.T) {
 	const archive = "MIME-Version: 1.0\r\nContent-Type: multipart/related; type=\"text/html\"; boundary=\"b\"\r\n\r\n" +
 		"--b\r\nContent-Type: text/html\r\nContent-Location: https://a.test/\r\n\r\n" +

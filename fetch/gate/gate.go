@@ -34,6 +34,7 @@ type Disclosure struct {
 	NoTransform bool   // the response has no-transform
 	Wall        string // mark of a bot wall
 	Content     []byte // of the origin's response
+	Document    bool   // the response is no HTML but a file, such as a PDF
 }
 
 // Refusal returns why the URL must not be disclosed to a third party (AD3), or "" if it may be. A bot challenge, a
@@ -61,8 +62,11 @@ func (d Disclosure) Refusal() string {
 	case d.Status != http.StatusOK && !IsRefusal(d.Status):
 		return fmt.Sprintf("the origin answered HTTP %d", d.Status)
 	}
-	if len(d.Content) > LargePage {
+	switch {
+	case len(d.Content) > LargePage:
 		return "the page is too large for a third party"
+	case d.Document && !d.Have && d.Status == http.StatusOK: // it may be damaged, which is found out here
+		return "a file is read here first"
 	}
 	content := bytes.ToLower(d.Content)
 	switch {

@@ -31,7 +31,7 @@ func refusalOf(d intended) string {
 	}
 	return Disclosure{
 		d.Mode, u, d.Blocked, d.Status, d.Have, d.NoRemote, d.Credentials, d.Private, d.NoTransform, wall,
-		[]byte(d.Content),
+		[]byte(d.Content), false,
 	}.Refusal()
 }
 
