@@ -30,7 +30,7 @@ type Outcome struct {
 	Took      time.Duration // of a hit: what the origin took to answer when the response was stored
 	Received  time.Time     // of a hit: when the stored response was received, or validated last
 	Age       time.Duration // of a hit (RFC 9111 §4.2.3)
-	Failed    int           // of a hit: the status with which the origin failed, in whose place this is; 0 if there is none
+	Failed    int           // of a hit: the status with which the origin failed, in whose place this is; 0 if none
 	Reuse     *Reuse        // of a fresh hit that an equal request would get again; else nil
 }
 
@@ -40,7 +40,7 @@ const (
 	DetailOffline      = "offline"        // the same, because the cache is offline; or a stored response answers therefore
 	DetailRendition    = "rendition"      // the answer was made from a stored response before
 
-	// A stale stored response answers, because
+	// These say why a stale stored response answers.
 	detailMaxStale     = "max-stale"              // the request accepts one
 	detailRevalidate   = "stale-while-revalidate" // its origin allows that for a while, and is asked meanwhile
 	detailError        = "stale-if-error"         // its origin answered with an error
@@ -246,7 +246,8 @@ func (o Outcome) Why() (reason, section string) {
 	return "", ""
 }
 
-// whyStale says of a stale hit why it was answered all the same; "" if nothing says it, as in what another program wrote.
+// whyStale says of a stale hit why it was answered all the same; "" if nothing says it, as in what another program
+// wrote.
 func (o Outcome) whyStale() string {
 	switch o.Detail {
 	case DetailOffline:

@@ -235,8 +235,8 @@ func (m *markdownNew) public(ctx context.Context, u *url.URL) error {
 // disclosureOf returns what a third party would learn of an attempt at a page.
 func (m *markdownNew) disclosureOf(a *attempt) gate.Disclosure {
 	return gate.Disclosure{
-		Mode: m.mode, URL: a.url, Blocked: m.f.o.BlockedDomains, Status: a.status, Have: a.best != nil, Document: a.kind == media.Document,
-		NoRemote:    a.req.NoRemote,
+		Mode: m.mode, URL: a.url, Blocked: m.f.o.BlockedDomains, Status: a.status, Have: a.best != nil,
+		Document: a.kind == media.Document, NoRemote: a.req.NoRemote,
 		Credentials: a.credentials, Private: a.private, NoTransform: a.noTransform, Wall: a.wall, Content: a.content,
 	}
 }

@@ -74,8 +74,8 @@ func writeUntilKilled(dir string) {
 }
 
 // writeUnsynced stores responses on a disk whose first sync never ends, and prints the number of each when nothing
-// waits to be written; ten are stored meanwhile, because a burst is another matter. What comes first is written while nothing
-// is synced, the rest while the sync hangs. Nobody asks the store to write.
+// waits to be written; ten are stored meanwhile, because a burst is another matter. What comes first is written while
+// nothing is synced, the rest while the sync hangs. Nobody asks the store to write.
 func writeUnsynced(dir string) {
 	syncing := make(chan struct{})
 	s, err := store.OpenWithStuckSync(store.Options{Dir: dir}, sync.OnceFunc(func() { close(syncing) }))
