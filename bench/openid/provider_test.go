@@ -129,9 +129,19 @@ func TestAPersonSignsInByARealProvider(t *testing.T) {
 	if _, err := ops.AddUser(t.Context(), api.NewUser{Name: "test-user2"}); err != nil {
 		t.Fatal(err)
 	}
+	subject := issuer + " id2"
 	if _, status, body, _ := signIn("test-user2"); status != http.StatusForbidden ||
-		!strings.Contains(body, "there is another user test-user2") {
+		!strings.Contains(body, "there is a user test-user2 here") || !strings.Contains(body, subject) {
 		t.Errorf("a name that is taken: status %d: %s", status, body)
+	}
+	if _, err := ops.ChangeUser(t.Context(), api.UserChange{
+		Name: "test-user2", UserFields: api.UserFields{Subject: &subject},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, status, body, _ := signIn("test-user2"); status != http.StatusOK ||
+		!strings.Contains(body, "Signed in as test-user2") {
+		t.Errorf("a name whose user an administrator has given to the same person: status %d: %s", status, body)
 	}
 	if _, err := ops.ChangeUser(t.Context(), api.UserChange{
 		Name: "test-user", UserFields: api.UserFields{Disabled: new(true)},
