@@ -233,7 +233,7 @@ func (s *site) browser(tb testing.TB, change ...func(*render.Options)) *render.B
 	client := s.client(tb)
 	o := render.Options{
 		Browser: os.Getenv("READTHRU_TEST_BROWSER"), Client: client, Sockets: client, Dir: rendertest.Dir(tb),
-		UserAgent: "readthru/test", Timeout: 10 * time.Minute,
+		UserAgent: "readthru/test", Timeout: 3 * time.Minute,
 	}
 	for _, f := range change {
 		f(&o)
