@@ -145,7 +145,7 @@ openapi: build ## Redocly's recommended rules, which npm fetches, against the da
 	sh api/server/testdata/openapi "$(CURDIR)/bin/readthru"
 
 agents: ## the agents themselves, and frameworks of agents, from npm, led by a scripted model through readthru
-	PATH="$$(sh .ci/node):$$PATH" && READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_FRAMEWORKS="$$(sh .ci/modules internal/e2e/agents/frameworks)" && \
+	PATH="$$(sh .ci/node)" && READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_FRAMEWORKS="$$(sh .ci/modules internal/e2e/agents/frameworks)" && \
 	export PATH READTHRU_AGENTS READTHRU_FRAMEWORKS && go test -count=1 ./internal/e2e/agents
 
 agents-latest: ## the same with their newest versions, which the list of versions then names
@@ -158,7 +158,7 @@ model: ## the model that chooses content, from a corpus folder, to the same byte
 
 reads: ## what models read of a hundred pages (or PAGES=n), with readthru, without it, and with others' fetch servers: CORPUS=dir
 	@test -n "$(CORPUS)" -a -d "$(CORPUS)" || { echo "reads: skipped: no folder CORPUS=$(CORPUS)"; exit 0; }; \
-	PATH="$$(sh .ci/node):$$PATH" && READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_SERVERS="$$(sh .ci/modules internal/e2e/agents/servers)" && \
+	PATH="$$(sh .ci/node)" && READTHRU_AGENTS="$$(sh .ci/agents)" && READTHRU_SERVERS="$$(sh .ci/modules internal/e2e/agents/servers)" && \
 	export PATH READTHRU_AGENTS READTHRU_SERVERS && \
 	READTHRU_CORPUS="$(abspath $(CORPUS))" READTHRU_PAGES="$(PAGES)" go test -count=1 -v -timeout 3h -run TestWhatModelsRead ./internal/e2e/agents
 
